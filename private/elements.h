@@ -12,6 +12,8 @@
 
 #include <tuplescan/table.h>
 
+#include "linear_map.h"
+
 #ifdef __CUDACC__
 #define ELEMENT_INLINE static __host__ __device__ inline
 #else
@@ -27,7 +29,10 @@ enum element_check { CHECKS_NOTHING, CHECKS_SUMS, CHECKS_PRODUCTS };
 
 /* X(operation, type that a value of an element has, C type of an element, order, check). Signed integers are added and
  * multiplied as unsigned ones, which wrap; the bits are those of the signed result. */
-#define TABLE_ELEMENTS(X)                                                                                              \
+#define TABLE_ELEMENTS(X) TABLE_NUMBER_ELEMENTS(X) TABLE_MAP_ELEMENTS(X)
+
+/* Elements that are their values. */
+#define TABLE_NUMBER_ELEMENTS(X)                                                                                       \
     X(SUM, U32, uint32_t, ANY_ORDER, CHECKS_SUMS)                                                                      \
     X(SUM, I32, uint32_t, ANY_ORDER, CHECKS_SUMS)                                                                      \
     X(SUM, U64, uint64_t, ANY_ORDER, CHECKS_SUMS)                                                                      \
@@ -49,6 +54,13 @@ enum element_check { CHECKS_NOTHING, CHECKS_SUMS, CHECKS_PRODUCTS };
     X(OPERATION, I64, int64_t, ANY_ORDER, CHECKS_NOTHING)                                                              \
     X(OPERATION, F32, float, ANY_ORDER, CHECKS_NOTHING)                                                                \
     X(OPERATION, F64, double, ANY_ORDER, CHECKS_NOTHING)
+
+/* Maps of rows: private/linear_map_rules.h. */
+#define TABLE_MAP_ELEMENTS(X)                                                                                          \
+    X(RECURRENCE, F32, linear_map_f32, TREE_ORDER, CHECKS_NOTHING)                                                     \
+    X(RECURRENCE, F64, linear_map_f64, TREE_ORDER, CHECKS_NOTHING)                                                     \
+    X(PRODUCT, F32, linear_map_f32, TREE_ORDER, CHECKS_NOTHING)                                                        \
+    X(PRODUCT, F64, linear_map_f64, TREE_ORDER, CHECKS_NOTHING)
 
 enum element_id {
     NO_ELEMENT,

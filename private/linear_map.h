@@ -65,7 +65,8 @@
 #undef MAP_TRUTH
 #undef MAP_INLINE
 
-/* A map in memory, in rows of totals and in states: four values, `reset` being 0 or 1. */
+/* A map in memory, in rows of totals and in states: four values, `reset` being 0 or 1. A rest that is 0 is +0.0 there:
+ * its sign would tell whether maps that change nothing have been joined with it. */
 typedef struct linear_map_f32 {
     float factor, rest, term, reset;
 } linear_map_f32;
@@ -82,11 +83,11 @@ VALUE_INLINE struct map_f64 map_read_f64(linear_map_f64 from) {
     return map;
 }
 VALUE_INLINE linear_map_f32 map_write_f32(struct map_f32 map) {
-    const linear_map_f32 to = {map.factor, map.rest, map.term, map.reset ? 1.0f : 0.0f};
+    const linear_map_f32 to = {map.factor, map.rest + 0.0f, map.term, map.reset ? 1.0f : 0.0f};
     return to;
 }
 VALUE_INLINE linear_map_f64 map_write_f64(struct map_f64 map) {
-    const linear_map_f64 to = {map.factor, map.rest, map.term, map.reset ? 1.0 : 0.0};
+    const linear_map_f64 to = {map.factor, map.rest + 0.0, map.term, map.reset ? 1.0 : 0.0};
     return to;
 }
 

@@ -105,6 +105,6 @@ MAP_INLINE struct MAP_NAME(map) MAP_NAME(map_identity)(MAP_VALUE one, MAP_VALUE 
 /* The map of a known value. */
 MAP_INLINE struct MAP_NAME(map) MAP_NAME(map_constant)(MAP_VALUE value) {
     const MAP_VALUE zero = MAP_IF(MAP_ALL_FALSE, value);
-    const struct MAP_NAME(map) map = {zero, zero, value, ~MAP_ALL_FALSE};
+    const struct MAP_NAME(map) map = {zero, zero, value, (MAP_TRUTH)~MAP_ALL_FALSE};
     return map;
 }

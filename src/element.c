@@ -52,27 +52,70 @@ enum { LEAST_U32 = 0, LEAST_U64 = 0 };
     }                                                                                                                  \
     static const C identity_##OPERATION##_##TYPE = (C)IDENTITY_##OPERATION(TYPE);                                      \
     static const C start_##OPERATION##_##TYPE = START_##OPERATION(TYPE);
-TABLE_ELEMENTS(DEFINE_ROW)
+TABLE_NUMBER_ELEMENTS(DEFINE_ROW)
 
-#define ROW(OPERATION, TYPE, C, ORDER, CHECK)                                                                          \
-    [ELEMENT_##OPERATION##_##TYPE] = {.id = ELEMENT_##OPERATION##_##TYPE,                                              \
-                                      .operation = TABLE_##OPERATION,                                                  \
-                                      .type = TABLE_##TYPE,                                                            \
-                                      .bytes = sizeof(C),                                                              \
-                                      .ordered = (ORDER) == TREE_ORDER,                                                \
-                                      .check = CHECK,                                                                  \
-                                      .combine = combine_##OPERATION##_##TYPE,                                         \
-                                      .identity = &identity_##OPERATION##_##TYPE,                                      \
-                                      .start = &start_##OPERATION##_##TYPE,                                            \
+/* Of maps: a row of a product is a value without a term, and what a scan begins with is the map of a known value. */
+#define KNOWN_RECURRENCE MAP_CAREFUL
+#define KNOWN_PRODUCT    MAP_PRODUCT
+#define DEFINE_MAP_ROW(OPERATION, TYPE, TAG, C, TERM, START)                                                           \
+    static void combine_##OPERATION##_##TYPE(void *to, const void *earlier, const void *later, size_t count) {         \
+        const linear_map_##TAG *const a = earlier, *const b = later;                                                   \
+        for (size_t j = 0; j < count; j++)                                                                             \
+            ((linear_map_##TAG *)to)[j] =                                                                              \
+                map_write_##TAG(map_after_##TAG(map_read_##TAG(b[j]), map_read_##TAG(a[j]), KNOWN_##OPERATION));       \
+    }                                                                                                                  \
+    static void row_##OPERATION##_##TYPE(void *elements, const void *factors, const void *values, size_t count) {      \
+        const C *const a = factors ? factors : values, *const b = values;                                              \
+        for (size_t j = 0; j < count; j++)                                                                             \
+            ((linear_map_##TAG *)elements)[j] = map_write_##TAG(map_of_row_##TAG(a[j], TERM, KNOWN_##OPERATION));      \
+        (void)b;                                                                                                       \
+    }                                                                                                                  \
+    static const C nothing_##OPERATION##_##TYPE = START ? 1 : (C)-0.0;                                                 \
+    static const linear_map_##TAG identity_##OPERATION##_##TYPE = {1, 0, START ? 0.0 : -0.0, 0},                       \
+                                  start_##OPERATION##_##TYPE = {0, 0, START, 1};
+DEFINE_MAP_ROW(RECURRENCE, F32, f32, float, b[j], 0)
+DEFINE_MAP_ROW(RECURRENCE, F64, f64, double, b[j], 0)
+DEFINE_MAP_ROW(PRODUCT, F32, f32, float, 0, 1)
+DEFINE_MAP_ROW(PRODUCT, F64, f64, double, 0, 1)
+
+#define DEFINE_MAPS(TYPE, TAG, C)                                                                                      \
+    static void settle_##TYPE(void *elements, size_t count) {                                                          \
+        linear_map_##TAG *const maps = elements;                                                                       \
+        for (size_t j = 0; j < count; j++)                                                                             \
+            maps[j] = map_write_##TAG(map_settle_##TAG(map_read_##TAG(maps[j]), MAP_CAREFUL));                         \
+    }                                                                                                                  \
+    static void take_##TYPE(void *elements, const void *values, size_t count) {                                        \
+        for (size_t j = 0; j < count; j++)                                                                             \
+            ((linear_map_##TAG *)elements)[j] = map_write_##TAG(map_constant_##TAG(((const C *)values)[j]));           \
+    }                                                                                                                  \
+    static void give_##TYPE(void *values, const void *elements, size_t count) {                                        \
+        for (size_t j = 0; j < count; j++)                                                                             \
+            ((C *)values)[j] = ((const linear_map_##TAG *)elements)[j].term;                                           \
+    }
+DEFINE_MAPS(F32, f32, float)
+DEFINE_MAPS(F64, f64, double)
+
+#define FIELDS(OPERATION, TYPE, C, ORDER, CHECK)                                                                       \
+    .id = ELEMENT_##OPERATION##_##TYPE, .operation = TABLE_##OPERATION, .type = TABLE_##TYPE, .bytes = sizeof(C),      \
+    .ordered = (ORDER) == TREE_ORDER, .check = CHECK, .combine = combine_##OPERATION##_##TYPE,                         \
+    .identity = &identity_##OPERATION##_##TYPE, .start = &start_##OPERATION##_##TYPE
+#define NUMBER_ROW(OPERATION, TYPE, C, ORDER, CHECK)                                                                   \
+    [ELEMENT_##OPERATION##_##TYPE] = {FIELDS(OPERATION, TYPE, C, ORDER, CHECK),                                        \
+                                      .nothing = &identity_##OPERATION##_##TYPE,                                       \
                                       .start_is_zero = START_##OPERATION(TYPE) == 0},
-static const struct element elements[ELEMENTS] = {TABLE_ELEMENTS(ROW)};
+#define MAP_ROW(OPERATION, TYPE, C, ORDER, CHECK)                                                                      \
+    [ELEMENT_##OPERATION##_##TYPE] = {                                                                                 \
+        FIELDS(OPERATION, TYPE, C, ORDER, CHECK), .take = take_##TYPE,     .give = give_##TYPE,                        \
+        .of_row = row_##OPERATION##_##TYPE,       .settle = settle_##TYPE, .nothing = &nothing_##OPERATION##_##TYPE},
+static const struct element elements[ELEMENTS] = {TABLE_NUMBER_ELEMENTS(NUMBER_ROW) TABLE_MAP_ELEMENTS(MAP_ROW)};
 
 static const struct {
     const char *name, *plural;
 } operations[] = {[TABLE_SUM] = {"sum", "sums"},
                   [TABLE_MAXIMUM] = {"maximum", "maxima"},
                   [TABLE_MINIMUM] = {"minimum", "minima"},
-                  [TABLE_PRODUCT] = {"product", "products"}};
+                  [TABLE_PRODUCT] = {"product", "products"},
+                  [TABLE_RECURRENCE] = {"recurrence", "recurrences"}};
 enum { OPERATIONS = sizeof operations / sizeof *operations };
 
 const char *table_operation_name(table_operation operation) {
@@ -110,6 +153,8 @@ int table_operation_supported(table_operation operation, table_type in, table_ty
     const struct element *element = element_of(operation, out);
     if (!element)
         return 0;
+    if (operation == TABLE_RECURRENCE)
+        return type_is_float(in) && (in == out || type_of_sums(in) == out);
     return is_extreme(operation) ? in == out : table_types_supported(in, out);
 }
 

@@ -3,6 +3,7 @@
 #include <stdbool.h>
 
 #include "status.h"
+#include "types.h"
 
 enum {
     OPERATION,
@@ -16,20 +17,33 @@ enum {
     BACKEND,
     REPORT,
     STREAM,
-    WORKSPACE
+    WORKSPACE,
+    COEFFICIENTS
 };
 
-static const char *const names[] = {
-    [OPERATION] = "operation", [EXCLUSIVE] = "exclusive", [OFFSETS] = "offsets",
-    [TABLES] = "tables",       [CARRY_OUT] = "carry_out", [FIRST_OVERFLOW] = "first_overflow",
-    [SKIPPED] = "skipped",     [STATE] = "state",         [BACKEND] = "backend",
-    [REPORT] = "report",       [STREAM] = "stream",       [WORKSPACE] = "workspace"};
+static const char *const names[] = {[OPERATION] = "operation",
+                                    [EXCLUSIVE] = "exclusive",
+                                    [OFFSETS] = "offsets",
+                                    [TABLES] = "tables",
+                                    [CARRY_OUT] = "carry_out",
+                                    [FIRST_OVERFLOW] = "first_overflow",
+                                    [SKIPPED] = "skipped",
+                                    [STATE] = "state",
+                                    [BACKEND] = "backend",
+                                    [REPORT] = "report",
+                                    [STREAM] = "stream",
+                                    [WORKSPACE] = "workspace",
+                                    [COEFFICIENTS] = "(shifted_coefficients, first_coefficients, coefficient_step)"};
 
 #define BIT(OPTION) 1u << OPTION
 static const struct {
     unsigned refused;
     const char *name;
 } callers[] = {
+    [CALLER_WITHOUT_COEFFICIENTS] = {BIT(COEFFICIENTS), "calls without coefficients"},
+    [CALLER_RECURRENCE] = {BIT(OPERATION) | BIT(OFFSETS) | BIT(FIRST_OVERFLOW), "recurrences"},
+    [CALLER_LAST_VALUES] = {BIT(EXCLUSIVE) | BIT(TABLES), "recurrences without a table of results"},
+    [CALLER_OFFSETS] = {0, "offsets"},
     [CALLER_ONE_CALL] = {BIT(STREAM) | BIT(WORKSPACE), "the one-call forms, but for the stream forms"},
     [CALLER_STREAM_FORM] = {BIT(REPORT), "the stream forms, which cannot wait for the times"},
     [CALLER_TOTALS] = {BIT(EXCLUSIVE) | BIT(OFFSETS) | BIT(TABLES) | BIT(CARRY_OUT) | BIT(FIRST_OVERFLOW), "totals"},
@@ -64,6 +78,8 @@ static bool is_set(const table_scan_options *options, unsigned option) {
         return options->report;
     case STREAM:
         return options->stream;
+    case COEFFICIENTS:
+        return options->shifted_coefficients || options->first_coefficients || options->coefficient_step;
     default:
         return options->workspace || options->workspace_bytes;
     }
@@ -89,20 +105,31 @@ table_status refuse_types(table_operation operation, table_type in, table_type o
         return TABLE_OK;
     if (operation == TABLE_SUM)
         return status_fail(TABLE_ERROR_TYPE, "in->type %s cannot be summed into %s %s", name_of(in), to, name_of(out));
+    if (operation == TABLE_RECURRENCE)
+        return status_fail(TABLE_ERROR_TYPE, "b->type %s cannot be taken into h->type %s", name_of(in), name_of(out));
     return status_fail(TABLE_ERROR_TYPE, "options->operation: there is no %s of in->type %s as %s %s", name,
                        name_of(in), to, name_of(out));
+}
+
+table_status refuse_float_products(enum caller caller, table_operation operation, table_type out) {
+    return operation == TABLE_PRODUCT && type_is_float(out)
+               ? status_fail(TABLE_ERROR_ARGUMENT, "options->operation: products of floats are not for %s",
+                             callers[caller].name)
+               : TABLE_OK;
 }
 
 table_status refuse_operation(const struct call *call) {
     const table_operation operation = call->scan.element->operation;
     if (operation == TABLE_SUM || !call->backend->copy_rows)
         return TABLE_OK;
+    if (operation == TABLE_RECURRENCE)
+        return status_fail(TABLE_ERROR_BACKEND, "the CUDA backend has no recurrences yet");
     return status_fail(TABLE_ERROR_BACKEND, "options->operation: the CUDA backend knows sums alone, no %s",
                        element_plural(call->scan.element));
 }
 
-table_status validate_reserved(const uint64_t reserved[TABLE_RESERVED_WORDS]) {
-    for (int i = 0; i < TABLE_RESERVED_WORDS; i++)
+table_status validate_reserved(const uint64_t *reserved, int words) {
+    for (int i = 0; i < words; i++)
         if (reserved[i] != 0)
             return status_fail(
                 TABLE_ERROR_ARGUMENT,
@@ -120,15 +147,26 @@ static table_status fail_switch(const struct table_scan_options *options) {
     } switches[] = {{"exclusive", options->exclusive},
                     {"reverse", options->reverse},
                     {"offsets", options->offsets},
-                    {"skip_nan", options->skip_nan}};
+                    {"skip_nan", options->skip_nan},
+                    {"shifted_coefficients", options->shifted_coefficients}};
     size_t i = 0;
     while (switches[i].value == 0 || switches[i].value == 1)
         i++;
     return status_fail(TABLE_ERROR_ARGUMENT, "options->%s is %d, not 0 or 1", switches[i].name, switches[i].value);
 }
 
-table_status refuse_wrong_options(const table_scan_options *options, enum call_form form) {
-    if ((unsigned)(options->exclusive | options->reverse | options->offsets | options->skip_nan) > 1)
+/* What an operation takes, and has that goes together. */
+static table_status refuse_for_operation(const table_scan_options *options, bool is_recurrence) {
+    if (options->operation == TABLE_RECURRENCE)
+        return status_fail(TABLE_ERROR_ARGUMENT, "options->operation: recurrences are table_linear_recurrence()");
+    if (options->first_coefficients && !options->shifted_coefficients)
+        return status_fail(TABLE_ERROR_ARGUMENT, "options->first_coefficients is for shifted_coefficients, which is 0");
+    return refuse(is_recurrence ? CALLER_RECURRENCE : CALLER_WITHOUT_COEFFICIENTS, options);
+}
+
+table_status refuse_wrong_options(const table_scan_options *options, enum call_form form, bool is_recurrence) {
+    if ((unsigned)(options->exclusive | options->reverse | options->offsets | options->skip_nan |
+                   options->shifted_coefficients) > 1)
         return fail_switch(options);
     if (options->offsets && options->exclusive)
         return status_fail(TABLE_ERROR_ARGUMENT, "options->offsets and exclusive: only one of them");
@@ -140,6 +178,8 @@ table_status refuse_wrong_options(const table_scan_options *options, enum call_f
         return status_fail(TABLE_ERROR_ARGUMENT, "options->backend %d is no backend", (int)options->backend);
     if ((unsigned)options->strategy > TABLE_STRATEGY_FUSED)
         return status_fail(TABLE_ERROR_ARGUMENT, "options->strategy %d is no strategy", (int)options->strategy);
-    const table_status status = refuse(form == CALL_ON_STREAM ? CALLER_STREAM_FORM : CALLER_ONE_CALL, options);
-    return status == TABLE_OK ? validate_reserved(options->reserved) : status;
+    table_status status = refuse_for_operation(options, is_recurrence);
+    if (status == TABLE_OK)
+        status = refuse(form == CALL_ON_STREAM ? CALLER_STREAM_FORM : CALLER_ONE_CALL, options);
+    return status == TABLE_OK ? validate_reserved(options->reserved, RESERVED_WORDS(options)) : status;
 }

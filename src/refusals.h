@@ -2,9 +2,15 @@
 #ifndef REFUSALS_H
 #define REFUSALS_H
 
+#include <stdbool.h>
+
 #include "validate.h"
 
 enum caller {
+    CALLER_WITHOUT_COEFFICIENTS,
+    CALLER_RECURRENCE,
+    CALLER_LAST_VALUES,
+    CALLER_OFFSETS,
     CALLER_ONE_CALL,
     CALLER_STREAM_FORM,
     CALLER_TOTALS,
@@ -21,10 +27,13 @@ table_status refuse(enum caller caller, const table_scan_options *options);
  * what is no operation. */
 table_status refuse_types(table_operation operation, table_type in, table_type out, const char *to);
 
+/* ARGUMENT for products of floats, whose carries inside are no rows of values, where the call takes none. */
+table_status refuse_float_products(enum caller caller, table_operation operation, table_type out);
+
 /* BACKEND for an operation that the call's backend does not know. */
 table_status refuse_operation(const struct call *call);
 
 /* Checks all that the options say by themselves, for that form of call. */
-table_status refuse_wrong_options(const table_scan_options *options, enum call_form form);
+table_status refuse_wrong_options(const table_scan_options *options, enum call_form form, bool is_recurrence);
 
 #endif

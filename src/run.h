@@ -22,6 +22,10 @@ table_status run_scan(struct call *call, table_report *report);
 table_status run_take_findings(const struct backend *backend, const struct scan *scan, struct findings *found);
 table_status run_put_findings(const struct backend *backend, const struct scan *scan, const struct findings *found);
 
+/* The stream forms: the bytes that a call needs, and the call. */
+table_status run_workspace(struct call *call, size_t *bytes);
+table_status run_on_stream(struct call *call, const table_scan_options *options);
+
 /* Adds what another call did to the report of several. */
 void run_add_report(struct table_report *all, const struct table_report *one);
 

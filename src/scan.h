@@ -20,13 +20,25 @@ struct scan_load {
     uint64_t *nans;
 };
 
+/* The coefficients of a recurrence. Row i has those at data + i * stride elements, or, if they are shifted, row i - 1
+ * and row 0 the ones at `first` (NULL: zeros). stride is 0 where all rows have the same. */
+struct scan_factors {
+    const void *data;       /* NULL: there are none */
+    ptrdiff_t stride, step; /* elements from row to row, and from table to table */
+    table_type type;
+    bool per_column; /* false: one value for all columns */
+    bool shifted;
+    const void *first;
+};
+
 struct scan {
     /* Strides are never 0 here, and less than 0 where rows lie from the last one to the first; data is at any address;
      * all sizes are known to fit in size_t. */
     struct table_view in;
     struct table_view out; /* data is NULL when only totals are wanted; rows, columns and type are valid then too */
     size_t tables;         /* several at once; 0 or 1: one */
-    ptrdiff_t in_step, out_step;   /* values from one table to the next */
+    ptrdiff_t in_step, out_step; /* values from one table to the next */
+    struct scan_factors factors;
     const struct element *element; /* what the results are made of: rows of seeds, totals, carries and states */
     size_t chunk_rows;             /* of one row of seeds: a unit of tuplescan/prefix_sum.h */
     size_t chunks;                 /* units, the last one perhaps with fewer rows */
@@ -134,6 +146,14 @@ static inline void *scan_elements_on(void *row, ptrdiff_t elements, table_type t
     return row ? (char *)row + elements * (ptrdiff_t)table_type_size(type) : NULL;
 }
 
+/* Moves the coefficients to those of `rows` rows further down. */
+static inline void scan_move_factors(struct scan_factors *factors, size_t rows) {
+    const bool leaves_first = factors->shifted && rows > 0;
+    const ptrdiff_t moved = (ptrdiff_t)rows - (leaves_first ? 1 : 0);
+    factors->data = scan_elements_on((void *)(uintptr_t)factors->data, moved * factors->stride, factors->type);
+    factors->shifted = factors->shifted && !leaves_first;
+}
+
 /* Makes `one`, a copy of the scan of several tables, that of table number `table`; a row of sums has row_bytes. */
 static inline void batch_table(const struct scan *scan, size_t table, size_t row_bytes, struct scan *one) {
     const ptrdiff_t in = (ptrdiff_t)table * scan->in_step, out = (ptrdiff_t)table * scan->out_step;
@@ -141,6 +161,13 @@ static inline void batch_table(const struct scan *scan, size_t table, size_t row
     one->out.data = scan_elements_on(scan->out.data, out, scan->out.type);
     one->row_before = scan_elements_on(scan->row_before, out, scan->out.type);
     one->row_after = scan_elements_on(scan->row_after, out, scan->out.type);
+    one->factors = scan->factors;
+    one->factors.data = scan_elements_on((void *)(uintptr_t)scan->factors.data, (ptrdiff_t)table * scan->factors.step,
+                                         scan->factors.type);
+    if (scan->factors.first)
+        one->factors.first = scan_elements_on((void *)(uintptr_t)scan->factors.first,
+                                              (ptrdiff_t)(table * (scan->factors.per_column ? scan->in.columns : 1)),
+                                              scan->factors.type);
     if (scan->carry_in)
         one->carry_in = (const char *)scan->carry_in + table * row_bytes;
     if (scan->carry_out)

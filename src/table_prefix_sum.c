@@ -1,4 +1,6 @@
 /* The calls of tuplescan/prefix_sum.h: validate, plan, run. */
+#include "checked.h"
+#include "map_rows.h"
 #include "parts/batch.h"
 #include "refusals.h"
 #include "run.h"
@@ -8,23 +10,54 @@
 /* Small tables are scanned in less time than it takes to allocate: on the host they have their workspace here. */
 enum { WORKSPACE_ON_STACK = 2048 };
 
+/* The workspace of a call: rows of maps, and what the plan has. */
+static table_status plan_call(const struct call *call, bool totals_only, struct plan *plan, size_t *rows,
+                              size_t *bytes) {
+    const table_status status = batch_plan(call->backend, &call->scan, call->strategy, totals_only, plan);
+    if (status != TABLE_OK)
+        return status;
+    if (!map_rows_bytes(&call->scan, rows) || !checked_add(*rows, plan->bytes, bytes))
+        return status_fail(TABLE_ERROR_TOO_LARGE, "the carries of %zu columns cannot be addressed",
+                           call->scan.in.columns);
+    return TABLE_OK;
+}
+
+/* What only a state that was looked at tells. */
+static table_status look_at_beginning(struct call *call) {
+    const struct scan *scan = &call->scan;
+    const table_status status = state_inspect(call);
+    if (status == TABLE_OK && scan->state && !scan->begins && scan->factors.shifted && !scan->factors.first)
+        return status_fail(TABLE_ERROR_ARGUMENT, "options->state has begun, and is not let through by "
+                                                 "shifted_coefficients without first_coefficients");
+    return status;
+}
+
+static table_status run_planned(struct call *call, const struct plan *plan, size_t rows, char *workspace) {
+    const struct map_rows carries = map_rows_begin(&call->scan, workspace);
+    const table_status status = batch_run(call->backend, plan, &call->scan, workspace + rows);
+    if (status == TABLE_OK)
+        map_rows_end(&carries, &call->scan);
+    return status;
+}
+
 static table_status scan_at_once(struct call *call, void *context) {
     _Alignas(TABLE_WORKSPACE_ALIGNMENT) char small[WORKSPACE_ON_STACK];
     struct table_report *report = context;
     const struct backend *backend = call->backend;
     struct plan plan;
+    size_t rows = 0, bytes = 0;
     void *workspace = NULL, *allocated = NULL;
-    table_status status = state_inspect(call);
+    table_status status = look_at_beginning(call);
     if (status == TABLE_OK)
-        status = batch_plan(backend, &call->scan, call->strategy, call->scan.out.data == NULL, &plan);
-    if (status == TABLE_OK && !backend->copy_rows && plan.bytes <= sizeof small)
+        status = plan_call(call, call->scan.out.data == NULL, &plan, &rows, &bytes);
+    if (status == TABLE_OK && !backend->copy_rows && bytes <= sizeof small)
         workspace = small;
     else if (status == TABLE_OK)
-        status = backend->allocate(plan.bytes, &allocated);
+        status = backend->allocate(bytes, &allocated);
     if (status != TABLE_OK)
         return status;
     workspace = allocated ? allocated : workspace;
-    status = batch_run(backend, &plan, &call->scan, workspace);
+    status = run_planned(call, &plan, rows, workspace);
     const table_status waited = backend->wait(&call->scan);
     status = status == TABLE_OK ? waited : status;
     if (status == TABLE_OK && report)
@@ -34,11 +67,9 @@ static table_status scan_at_once(struct call *call, void *context) {
     return status;
 }
 
-/* Totals that a state goes on with, or is fed: stage 1, and additions on the host. */
-static table_status totals_at_once(struct call *call, void *context) {
+static table_status append_totals(struct call *call, struct table_report *report) {
     struct state_image image = {0};
-    struct table_report *report = context;
-    table_status status = state_inspect(call);
+    table_status status = TABLE_OK;
     if (status == TABLE_OK && report)
         status = call->backend->clock_mark(&call->scan, 0);
     if (status == TABLE_OK)
@@ -48,6 +79,28 @@ static table_status totals_at_once(struct call *call, void *context) {
     if (status == TABLE_OK)
         status = state_image_keep(call, &image);
     state_image_close(&image);
+    return status;
+}
+
+/* Totals that a state goes on with, or is fed: stage 1, and additions on the host. */
+static table_status totals_at_once(struct call *call, void *context) {
+    struct table_report *report = context;
+    void *memory = NULL;
+    size_t rows = 0;
+    table_status status = look_at_beginning(call);
+    if (status == TABLE_OK && !map_rows_bytes(&call->scan, &rows))
+        status =
+            status_fail(TABLE_ERROR_TOO_LARGE, "the carries of %zu columns cannot be addressed", call->scan.in.columns);
+    if (status == TABLE_OK && rows > 0)
+        status = call->backend->allocate(rows, &memory);
+    if (status != TABLE_OK)
+        return status;
+    const struct map_rows carries = map_rows_begin(&call->scan, memory);
+    status = append_totals(call, report);
+    if (status == TABLE_OK)
+        map_rows_end(&carries, &call->scan);
+    if (memory)
+        call->backend->release(memory);
     for (unsigned mark = 1; mark <= STAGES && status == TABLE_OK && report; mark++)
         status = call->backend->clock_mark(&call->scan, mark);
     if (status == TABLE_OK && report)
@@ -87,34 +140,41 @@ table_status table_column_totals(const table_view *in, table_type out_type, void
     return status == TABLE_OK ? run_scan(&call, inner.report) : status;
 }
 
+table_status run_workspace(struct call *call, size_t *bytes) {
+    struct plan plan;
+    size_t rows;
+    return plan_call(call, false, &plan, &rows, bytes);
+}
+
+table_status run_on_stream(struct call *call, const table_scan_options *options) {
+    struct plan plan;
+    size_t rows = 0, bytes = 0;
+    table_status status = plan_call(call, false, &plan, &rows, &bytes);
+    if (status == TABLE_OK)
+        status = validate_workspace(options ? options->workspace : NULL, options ? options->workspace_bytes : 0, bytes);
+    if (status == TABLE_OK && !call->backend->copy_rows)
+        status = look_at_beginning(call);
+    return status == TABLE_OK ? run_planned(call, &plan, rows, options ? options->workspace : NULL) : status;
+}
+
 table_status table_prefix_sum_workspace(const table_view *in, const table_view *out, const table_scan_options *options,
                                         size_t *bytes) {
     struct call call;
-    struct plan plan;
+    size_t needed = 0;
     if (!bytes)
         return status_fail(TABLE_ERROR_ARGUMENT, "bytes is a null pointer");
     table_status status = validate_scan(in, out, options, CALL_ON_STREAM, &call);
     if (status == TABLE_OK)
-        status = batch_plan(call.backend, &call.scan, call.strategy, false, &plan);
+        status = run_workspace(&call, &needed);
     if (status == TABLE_OK)
-        *bytes = plan.bytes;
+        *bytes = needed;
     return status;
 }
 
 table_status table_prefix_sum_async(const table_view *in, const table_view *out, const table_scan_options *options) {
     struct call call;
-    struct plan plan;
-    table_status status = validate_scan(in, out, options, CALL_ON_STREAM, &call);
-    if (status == TABLE_OK)
-        status = batch_plan(call.backend, &call.scan, call.strategy, false, &plan);
-    if (status == TABLE_OK)
-        status =
-            validate_workspace(options ? options->workspace : NULL, options ? options->workspace_bytes : 0, plan.bytes);
-    if (status == TABLE_OK && !call.backend->copy_rows)
-        status = state_inspect(&call);
-    if (status != TABLE_OK)
-        return status;
-    return batch_run(call.backend, &plan, &call.scan, options->workspace);
+    const table_status status = validate_scan(in, out, options, CALL_ON_STREAM, &call);
+    return status == TABLE_OK ? run_on_stream(&call, options) : status;
 }
 
 size_t table_devices(table_device *devices, size_t room) {

@@ -65,9 +65,10 @@ table_status validate_row(const char *name, const void *row, size_t columns, tab
     return status == TABLE_OK ? validate_table(name, view, view) : status;
 }
 
-/* A row of the options may lie in neither table, `out` with the row beside it. */
-static table_status validate_option(const struct plan_memory *option, const struct scan *scan,
+/* A row of the options may lie in no table, `out` with the row beside it. */
+static table_status validate_option(const struct plan_memory *option, const struct call *call,
                                     const struct table_view *out, struct table_view *view) {
+    const struct scan *scan = &call->scan;
     *view = (struct table_view){0};
     if (!option->memory)
         return TABLE_OK;
@@ -75,9 +76,11 @@ static table_status validate_option(const struct plan_memory *option, const stru
     const struct table_view whole = tables_whole(out, scan->tables, scan->out_step);
     table_status status = validate_row(option->name, option->memory, option->count, option->type, view);
     if (status == TABLE_OK)
-        status = validate_apart(option->name, view, "in", &in, false);
+        status = validate_apart(option->name, view, call->in_name, &in, false);
     if (status == TABLE_OK && out->data)
-        status = validate_apart(option->name, view, "out", &whole, false);
+        status = validate_apart(option->name, view, call->out_name, &whole, false);
+    if (status == TABLE_OK && call->a.data)
+        status = validate_apart(option->name, view, "a", &call->a, false);
     return status;
 }
 
@@ -93,12 +96,34 @@ static table_status validate_state(const struct scan *scan) {
 static void list_named(const struct scan *scan, enum call_form form, size_t carried,
                        struct plan_memory named[NAMED_MOST]) {
     plan_list_named(scan, carried, named);
-    if (form == CALL_FOR_TOTALS)
+    if (form == CALL_FOR_TOTALS && !scan->factors.type)
         named[NAMED_CARRY_OUT].name = "totals";
 }
 
+/* The coefficients of the row where a recurrence begins may be some of a; what is written lies apart. How many there
+ * are fits, as the carries of all tables do. */
+static table_status validate_first_coefficients(const struct call *call, const struct table_view *out,
+                                                const struct table_view views[NAMED_MOST]) {
+    const struct scan *scan = &call->scan;
+    const size_t tables = scan->tables > 1 ? scan->tables : 1;
+    const struct table_view whole = tables_whole(out, scan->tables, scan->out_step);
+    static const char name[] = "options->first_coefficients";
+    struct table_view view;
+    if (!scan->factors.first)
+        return TABLE_OK;
+    table_status status =
+        validate_row(name, scan->factors.first, scan->factors.per_column ? scan->in.columns * tables : tables,
+                     scan->factors.type, &view);
+    if (status == TABLE_OK && out->data)
+        status = validate_apart(name, &view, call->out_name, &whole, false);
+    for (unsigned i = NAMED_CARRY_OUT; i < NAMED_MOST && status == TABLE_OK; i++)
+        status = validate_apart(name, &view, "what the options have written", &views[i], false);
+    return status;
+}
+
 /* The carries may be the same row. Nothing else may lie in another. */
-static table_status validate_options_rows(const struct scan *scan, const struct table_view *out, enum call_form form) {
+static table_status validate_options_rows(const struct call *call, const struct table_view *out, enum call_form form) {
+    const struct scan *scan = &call->scan;
     const table_type type = scan->element->type;
     table_status status = validate_state(scan);
     if (status == TABLE_OK && scan->first_overflow && scan->element->check == CHECKS_NOTHING)
@@ -110,10 +135,10 @@ static table_status validate_options_rows(const struct scan *scan, const struct 
     if (status == TABLE_OK && scan->load.without_nan && !type_is_float(type))
         status =
             status_fail(TABLE_ERROR_ARGUMENT, "options->skip_nan is for floats, and out is %s", table_type_name(type));
-    if (status != TABLE_OK || !scan_names_memory(scan))
+    if (status != TABLE_OK || (!scan_names_memory(scan) && !scan->factors.first))
         return status;
     size_t sums = 0; /* in all carries: of tables without rows nothing else bounds it */
-    if ((scan->carry_in || scan->carry_out) &&
+    if ((scan->carry_in || scan->carry_out || scan->factors.first) &&
         !checked_multiply(scan->in.columns, scan->tables > 1 ? scan->tables : 1, &sums))
         return status_fail(TABLE_ERROR_TOO_LARGE, "options->tables: carries of %zu tables cannot be addressed",
                            scan->tables);
@@ -121,11 +146,11 @@ static table_status validate_options_rows(const struct scan *scan, const struct 
     struct table_view views[NAMED_MOST];
     list_named(scan, form, sums, named);
     for (unsigned i = 0; i < NAMED_MOST && status == TABLE_OK; i++) {
-        status = validate_option(&named[i], scan, out, &views[i]);
+        status = validate_option(&named[i], call, out, &views[i]);
         for (unsigned j = 0; j < i && status == TABLE_OK; j++)
             status = validate_apart(named[i].name, &views[i], named[j].name, &views[j], i == NAMED_CARRY_OUT);
     }
-    return status;
+    return status == TABLE_OK ? validate_first_coefficients(call, out, views) : status;
 }
 
 /* Totals of maxima and minima have the type that these are kept in, though no results of it are made of such values. */
@@ -148,15 +173,16 @@ static table_status validate_types(struct scan *scan, table_operation operation,
     return TABLE_OK;
 }
 
-static table_status validate_pair(const struct scan *scan, enum call_form form) {
+static table_status validate_pair(const struct call *call, enum call_form form) {
+    const struct scan *scan = &call->scan;
     if (form == CALL_FOR_TOTALS)
         return TABLE_OK;
     if (scan->in.rows != scan->out.rows || scan->in.columns != scan->out.columns)
-        return status_fail(TABLE_ERROR_SHAPE, "in is %zu x %zu and out is %zu x %zu", scan->in.rows, scan->in.columns,
-                           scan->out.rows, scan->out.columns);
+        return status_fail(TABLE_ERROR_SHAPE, "%s is %zu x %zu and %s is %zu x %zu", call->in_name, scan->in.rows,
+                           scan->in.columns, call->out_name, scan->out.rows, scan->out.columns);
     if (scan->tables > 1)
         return tables_validate(scan, &scan->out, views_are_same(&scan->in, &scan->out));
-    return validate_apart("in", &scan->in, "out", &scan->out, true);
+    return validate_apart(call->in_name, &scan->in, call->out_name, &scan->out, true);
 }
 
 /* `all` has one row more than `in`. Its last row is the total behind an exclusive scan, which can be done where in is
@@ -191,14 +217,16 @@ static table_status validate_offsets(struct scan *scan, const struct table_view 
     return TABLE_OK;
 }
 
-static table_status validate_tables(struct scan *scan, const struct table_view *in, struct table_view *out,
-                                    const struct table_scan_options *options, enum call_form form) {
-    table_status status = validate_table("in", in, &scan->in);
+static table_status validate_tables(struct call *call, const struct table_view *in, struct table_view *out,
+                                    const struct table_scan_options *options, enum call_form form,
+                                    table_operation operation) {
+    struct scan *scan = &call->scan;
+    table_status status = validate_table(call->in_name, in, &scan->in);
     if (status == TABLE_OK)
-        status = validate_table("out", out, out);
+        status = validate_table(call->out_name, out, out);
     scan->out = *out;
     if (status == TABLE_OK)
-        status = validate_types(scan, options->operation, form);
+        status = validate_types(scan, operation, form);
     if (status != TABLE_OK)
         return status;
     if (options->reverse) {
@@ -206,7 +234,7 @@ static table_status validate_tables(struct scan *scan, const struct table_view *
         view_mirror(out);
         scan->out = *out;
     }
-    return options->offsets ? validate_offsets(scan, out) : validate_pair(scan, form);
+    return options->offsets ? validate_offsets(scan, out) : validate_pair(call, form);
 }
 
 void validate_other_tables(struct call *call, const struct table_view *in, const struct table_view *out) {
@@ -283,24 +311,71 @@ static table_status validate_stream_state(const struct call *call) {
                : TABLE_OK;
 }
 
-table_status validate_scan(const struct table_view *in, const struct table_view *out,
-                           const struct table_scan_options *options, enum call_form form, struct call *call) {
+/* What the shape of `a` says its coefficients are. */
+static table_status validate_factors(const struct table_view *a, const struct table_scan_options *options,
+                                     struct call *call) {
+    struct scan *scan = &call->scan;
+    const struct table_view *b = &scan->in;
+    table_status status = validate_table("a", a, &call->a);
+    if (status == TABLE_OK && a->type != b->type && a->type != scan->element->type)
+        status = status_fail(TABLE_ERROR_TYPE, "a->type is %s, and b->type %s: it is not that, nor %s",
+                             table_type_name(a->type), table_type_name(b->type), table_type_name(scan->element->type));
+    if (status == TABLE_OK && ((a->rows != 1 && a->rows != b->rows) || (a->columns != 1 && a->columns != b->columns)))
+        status = status_fail(TABLE_ERROR_SHAPE,
+                             "a is %zu x %zu and b is %zu x %zu: it is no number, row, column or "
+                             "table of coefficients",
+                             a->rows, a->columns, b->rows, b->columns);
+    if (status != TABLE_OK)
+        return status;
+    if (options->reverse)
+        view_mirror(&call->a);
+    scan->factors = (struct scan_factors){.data = call->a.data,
+                                          .stride = a->rows > 1 ? call->a.stride : 0,
+                                          .step = options->coefficient_step,
+                                          .type = a->type,
+                                          .per_column = a->columns > 1 || b->columns == 1,
+                                          .shifted = options->shifted_coefficients,
+                                          .first = options->first_coefficients};
+    call->a = tables_whole(&call->a, scan->tables, scan->factors.step);
+    const struct table_view whole = tables_whole(&scan->out, scan->tables, scan->out_step);
+    return scan->out.data ? validate_apart("a", &call->a, "h", &whole, false) : TABLE_OK;
+}
+
+/* Where coefficients are, and what does not begin as it has to. */
+static table_status validate_factors_reached(const struct call *call) {
+    const struct scan *scan = &call->scan;
+    if (scan->factors.data && backend_device_of(scan->factors.data) >= 0)
+        return status_fail(TABLE_ERROR_BACKEND, "a is memory of CUDA device %d, and b is not",
+                           backend_device_of(scan->factors.data));
+    if (scan->factors.shifted && !scan->factors.first && scan->carry_in)
+        return status_fail(TABLE_ERROR_ARGUMENT, "options->carry_in is not let through by shifted_coefficients without "
+                                                 "first_coefficients");
+    return validate_reach(call->backend, "options->first_coefficients", scan->factors.first);
+}
+
+static table_status validate_any(const struct table_view *a, const struct table_view *in, const struct table_view *out,
+                                 const struct table_scan_options *options, enum call_form form, struct call *call) {
     static const struct table_scan_options defaults;
     struct scan *scan = &call->scan;
-    *call = (struct call){0};
+    *call = (struct call){.in_name = a ? "b" : "in", .out_name = a ? "h" : "out"};
     options = options ? options : &defaults;
+    const table_operation operation = a ? TABLE_RECURRENCE : options->operation;
     scan->tables = options->tables;
     scan->in_step = options->in_step;
     scan->out_step = options->out_step;
     scan->state = options->state;
-    table_status status = refuse_wrong_options(options, form);
+    table_status status = refuse_wrong_options(options, form, a != NULL);
     if (status == TABLE_OK && !out)
-        status = status_fail(TABLE_ERROR_ARGUMENT, "%s is a null pointer", in ? "out" : "in");
+        status = status_fail(TABLE_ERROR_ARGUMENT, "%s is a null pointer", in ? call->out_name : call->in_name);
     if (status != TABLE_OK)
         return status;
     struct table_view all = *out;
     scan->exclusive = options->exclusive;
-    status = validate_tables(scan, in, &all, options, form);
+    status = validate_tables(call, in, &all, options, form, operation);
+    if (status == TABLE_OK && options->offsets)
+        status = refuse_float_products(CALLER_OFFSETS, operation, out->type);
+    if (status == TABLE_OK && a)
+        status = validate_factors(a, options, call);
     if (status != TABLE_OK)
         return status;
     call->turned = options->reverse;
@@ -314,9 +389,11 @@ table_status validate_scan(const struct table_view *in, const struct table_view 
     call->strategy = options->strategy;
     call->form = form;
     plan_chunks(scan);
-    status = validate_options_rows(scan, &all, form);
+    status = validate_options_rows(call, &all, form);
     if (status == TABLE_OK)
         status = validate_scan_backend(options->backend, form, call);
+    if (status == TABLE_OK && a)
+        status = validate_factors_reached(call);
     if (status == TABLE_OK && form == CALL_ON_STREAM && call->backend->copy_rows && call->device < 0 &&
         (scan->chunks > 0 || scan_has_rows_beside(scan)))
         return status_fail(TABLE_ERROR_BACKEND, "the stream forms on CUDA need tables in device memory");
@@ -325,6 +402,26 @@ table_status validate_scan(const struct table_view *in, const struct table_view 
         return status_fail(TABLE_ERROR_BACKEND, "options->offsets of several tables: the stream forms on CUDA have "
                                                 "neither first_overflow nor skipped for them");
     return status == TABLE_OK && form == CALL_ON_STREAM && scan->state ? validate_stream_state(call) : status;
+}
+
+table_status validate_scan(const struct table_view *in, const struct table_view *out,
+                           const struct table_scan_options *options, enum call_form form, struct call *call) {
+    return validate_any(NULL, in, out, options, form, call);
+}
+
+table_status validate_recurrence(const struct table_view *a, const struct table_view *b, const struct table_view *h,
+                                 const struct table_scan_options *options, enum call_form form, struct call *call) {
+    struct table_view nowhere = {0};
+    if (!a)
+        return status_fail(TABLE_ERROR_ARGUMENT, "a is a null pointer");
+    if (h || !b || form == CALL_ON_STREAM)
+        return validate_any(a, b, h, options, form, call);
+    if (!options || (!options->carry_out && !options->state))
+        return status_fail(TABLE_ERROR_ARGUMENT, "h is a null pointer, and there is no carry_out and no state");
+    const table_status status = refuse(CALLER_LAST_VALUES, options);
+    nowhere.columns = b->columns;
+    nowhere.type = type_of_sums(b->type);
+    return status == TABLE_OK ? validate_any(a, b, &nowhere, options, CALL_FOR_TOTALS, call) : status;
 }
 
 table_status validate_workspace(const void *workspace, size_t bytes, size_t needed) {

@@ -13,8 +13,10 @@ struct call {
     struct scan scan;
     table_strategy strategy; /* as asked for, AUTO included */
     enum call_form form;
-    int device;  /* of the tables: the number of the CUDA device, or -1 for host memory */
-    bool turned; /* rows are summed from the last one on: strides say so, where there are rows */
+    int device;                     /* of the tables: the number of the CUDA device, or -1 for host memory */
+    struct table_view a;            /* the coefficients of a recurrence, those of all tables; no data: there are none */
+    const char *in_name, *out_name; /* what the caller calls the tables */
+    bool turned;                    /* rows are summed from the last one on: strides say so, where there are rows */
 
     struct sum_state before; /* the header of the state: state_inspect() */
 };
@@ -31,7 +33,8 @@ table_status validate_view(const char *name, const struct table_view *view, stru
 table_status validate_row(const char *name, const void *row, size_t columns, table_type type, struct table_view *view);
 
 /* Fails unless all words that a struct of options has in reserve are zero. */
-table_status validate_reserved(const uint64_t reserved[TABLE_RESERVED_WORDS]);
+table_status validate_reserved(const uint64_t *reserved, int words);
+#define RESERVED_WORDS(options) ((int)(sizeof(options)->reserved / sizeof(options)->reserved[0]))
 
 /* Checks that neither table, called by these names, lies in the other. `same_allowed`: unless they are the same. */
 table_status validate_apart(const char *name_a, const struct table_view *a, const char *name_b,
@@ -40,6 +43,10 @@ table_status validate_apart(const char *name_a, const struct table_view *a, cons
 /* Checks a whole call of the scan: views, their pair, options. options may be NULL. */
 table_status validate_scan(const struct table_view *in, const struct table_view *out,
                            const struct table_scan_options *options, enum call_form form, struct call *call);
+
+/* The same of a recurrence with the coefficients `a`. h may be NULL in the one-call form. */
+table_status validate_recurrence(const struct table_view *a, const struct table_view *b, const struct table_view *h,
+                                 const struct table_scan_options *options, enum call_form form, struct call *call);
 
 /* Makes it a call for other tables of these types and columns, which were checked, as the caller sees them. */
 void validate_other_tables(struct call *call, const struct table_view *in, const struct table_view *out);

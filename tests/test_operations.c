@@ -349,7 +349,7 @@ static void test_refusals(void **state) {
     const table_view wide = {memory, 2, 2, 0, TABLE_U64};
     table_scan_options options = {.operation = TABLE_PRODUCT};
     (void)state;
-    expect_error(table_prefix_sum(&reals, &reals, &options), TABLE_ERROR_TYPE, "no product of in->type f32");
+    expect_error(table_prefix_sum(&reals, &wide, &options), TABLE_ERROR_TYPE, "no product of in->type f32");
     options.operation = TABLE_MAXIMUM;
     expect_error(table_prefix_sum(&table, &wide, &options), TABLE_ERROR_TYPE,
                  "no maximum of in->type u32 as out->type");
@@ -364,13 +364,16 @@ static void test_refusals(void **state) {
     options.operation = TABLE_SUM;
     expect_error(table_prefix_sum(&table, &table, &options), TABLE_ERROR_STATE, "is of maxima of u32, not of sums");
     options.state = NULL;
-    options.operation = (table_operation)4;
-    expect_error(table_prefix_sum(&table, &table, &options), TABLE_ERROR_ARGUMENT, "operation 4 is no operation");
+    options.operation = (table_operation)5;
+    expect_error(table_prefix_sum(&table, &table, &options), TABLE_ERROR_ARGUMENT, "operation 5 is no operation");
+    options.operation = TABLE_RECURRENCE;
+    expect_error(table_prefix_sum(&table, &table, &options), TABLE_ERROR_ARGUMENT, "table_linear_recurrence()");
     options.operation = TABLE_MAXIMUM;
     expect_error(table_stage2_scan_totals(&table, &options), TABLE_ERROR_ARGUMENT, "operation is not for a stage");
-    assert_null(table_operation_name((table_operation)4));
+    assert_null(table_operation_name((table_operation)5));
     assert_int_equal(table_kept_type(TABLE_MINIMUM, TABLE_I8), TABLE_I32);
-    assert_int_equal(table_kept_type(TABLE_PRODUCT, TABLE_F32), 0);
+    assert_int_equal(table_kept_type(TABLE_PRODUCT, TABLE_F16), TABLE_F32);
+    assert_int_equal(table_kept_type(TABLE_MAXIMUM, TABLE_F64), TABLE_F64);
 }
 
 int main(void) {

@@ -27,7 +27,7 @@ static void test_directions_offsets_and_words(void **state) {
     WRONG(all, ARGUMENT, "exclusive", call.options.offsets = call.options.exclusive = 1, call.out.rows++);
     WRONG(all, ARGUMENT, "skip_nan is 3", call.options.skip_nan = 3);
     WRONG(all, ARGUMENT, "skip_nan is for floats", call.options.skip_nan = 1);
-    WRONG(all, ARGUMENT, "operation 4 is no operation", call.options.operation = (table_operation)4);
+    WRONG(all, ARGUMENT, "operation 5 is no operation", call.options.operation = (table_operation)5);
 #define FLOATS  call.in.type = call.out.type = TABLE_F64
 #define SKIPPED FLOATS, call.options.first_overflow = NULL, call.options.skipped = skipped
     WRONG(all, ARGUMENT, "first_overflow", FLOATS);

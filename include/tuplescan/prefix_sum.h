@@ -163,7 +163,8 @@ typedef struct table_scan_options {
      * the stages by themselves ARGUMENT errors. What sums begin with where there is no carry_in is 0, products 1,
      * maxima the least value of the type that they are kept in (table_kept_type(); -infinity of floats), and minima the
      * greatest; results of a narrower type than the kept one are the nearest value that it has. A NaN that counts as
-     * nothing is taken as that value. */
+     * nothing is taken as that value. Products of floats are not for offsets, columns apart, parts and streams
+     * (ARGUMENT). */
     table_operation operation;
 
     /* With skip_nan only (an ARGUMENT error without); NULL: not counted. Receives how many NaNs were skipped in this
@@ -185,8 +186,14 @@ typedef struct table_scan_options {
     size_t tables;
     ptrdiff_t in_step, out_step;
 
+    /* table_linear_recurrence() only (an ARGUMENT error elsewhere): see there. */
+    ptrdiff_t coefficient_step;
+    const void *first_coefficients;
+    int shifted_coefficients; /* 0 or 1 */
+    int unused;               /* 0 */
+
     /* Zeros (anything else is an ARGUMENT error): what later versions add. */
-    uint64_t reserved[TABLE_RESERVED_WORDS];
+    uint64_t reserved[TABLE_RESERVED_WORDS - 3];
 } table_scan_options;
 
 #define TABLE_WORKSPACE_ALIGNMENT 256

@@ -51,7 +51,8 @@ TABLE_BEGIN
 TABLE_API table_status table_state_bytes(table_type type, size_t columns, size_t *bytes);
 
 /* The same of any operation; type: one that its results are kept in (table_kept_type()). Of maxima, minima and products
- * they are 64, and 2 rows. */
+ * of integers they are 64, and 2 rows; of recurrences and products of floats 131 rows of four values for each column.
+ * */
 TABLE_API table_status table_state_bytes_of(table_operation operation, table_type type, size_t columns, size_t *bytes);
 
 /* Makes `state`, whatever it held, an empty range of sums that begins at row first_row of all, at most 2^63. Zeroed
@@ -65,7 +66,7 @@ typedef struct table_state_facts {
     unsigned version; /* of the layout; 0: a sum that has not begun, and all else is 0 too */
     table_type type;
     size_t columns;
-    uint64_t first_row;                      /* where the range begins; 0 for a sum that began at its beginning */
+    uint64_t first_row;                          /* where the range begins; 0 for a sum that began at its beginning */
     uint64_t rows;                               /* summed since then */
     table_operation operation;                   /* what they were joined by */
     uint32_t unused;                             /* 0 */

@@ -30,12 +30,18 @@ typedef enum table_type {
 /* How the rows of a table are joined down its columns. The numbers are part of the ABI.
  *   maximum, minimum  of every type, bool too, into the same type. Exact, so that the order of rows cannot be seen.
  *                     A NaN makes a NaN of itself and of all that follows (numpy.maximum.accumulate); +0 is above -0.
- *   product           of integers, into the types that sums of them can have; it wraps, as sums do. */
+ *   product           into the types that sums can have. Of integers it wraps, as sums do. Of floats it is the
+ *                     recurrence h(i) = in(i) h(i - 1) of linear_recurrence.h, but that a 0 is a value like others: NaN
+ *                     and infinity times 0 are NaN. The sign of a zero is not promised. Where the product of a run of
+ *                     rows leaves the type by itself, it is lost: 1e-30, 1e-30, 1e30, 1e30 ends in NaN, where a loop
+ *                     has 0.
+ *   recurrence        of states alone: what table_linear_recurrence() leaves. */
 typedef enum table_operation {
     TABLE_SUM = 0, /* the default */
     TABLE_MAXIMUM = 1,
     TABLE_MINIMUM = 2,
-    TABLE_PRODUCT = 3
+    TABLE_PRODUCT = 3,
+    TABLE_RECURRENCE = 4
 } table_operation;
 
 /* A row-major table in memory that the caller owns: value (i, j) is at ((T *)data)[i * stride + j].
@@ -74,7 +80,7 @@ TABLE_API int table_types_supported(table_type in, table_type out);
  * and bf16, and for every other type that sums can have the type itself; 0 for one that they cannot have. */
 TABLE_API table_type table_sum_type(table_type out);
 
-/* "sum", "maximum", "minimum", "product"; NULL for a value that is no operation. Static text. */
+/* "sum", "maximum", "minimum", "product", "recurrence"; NULL for a value that is no operation. Static text. */
 TABLE_API const char *table_operation_name(table_operation operation);
 
 /* table_types_supported() and table_sum_type() for any operation. Maxima and minima of u8, u16 and bool are kept as

@@ -6,6 +6,7 @@
 #include <tuplescan/devices.h>
 #include <tuplescan/digit_counts.h>
 #include <tuplescan/histogram.h>
+#include <tuplescan/linear_recurrence.h>
 #include <tuplescan/pipeline.h>
 #include <tuplescan/prefix_sum.h>
 #include <tuplescan/radix_sort.h>

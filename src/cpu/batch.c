@@ -72,7 +72,7 @@ static bool is_aligned(const void *data, table_type type) {
 /* Tables of so few values that most of the time would go to what is done once a table. */
 static bool are_tiny(const struct scan *scan) {
     const ptrdiff_t columns = (ptrdiff_t)scan->in.columns;
-    return scan->out.type == scan->element->type && !scan->first_overflow &&
+    return scan->out.type == scan->element->type && !element_is_map(scan->element) && !scan->first_overflow &&
            scan->in.rows * scan->in.columns <= CPU_TINY_VALUES && scan->in.stride == columns &&
            scan->out.stride == columns && is_aligned(scan->out.data, scan->out.type);
 }
@@ -94,9 +94,9 @@ enum { LONE_VALUES = 16 };
 
 bool cpu_is_tiny(const struct scan *scan) {
     const ptrdiff_t columns = (ptrdiff_t)scan->in.columns;
-    return scan->in.rows > 0 && scan->in.rows * scan->in.columns <= LONE_VALUES && scan->in.type == scan->out.type &&
-           scan->out.type == scan->element->type && scan->in.stride == columns && scan->out.stride == columns &&
-           scan->out.data && scan_is_plain(scan) && !scan->state;
+    return scan->in.rows > 0 && !element_is_map(scan->element) && scan->in.rows * scan->in.columns <= LONE_VALUES &&
+           scan->in.type == scan->out.type && scan->out.type == scan->element->type && scan->in.stride == columns &&
+           scan->out.stride == columns && scan->out.data && scan_is_plain(scan) && !scan->state;
 }
 
 void cpu_scan_tiny(const struct scan *scan) {

@@ -7,6 +7,7 @@
 #include "../plan.h"
 #include "../pool.h"
 #include "edge.h"
+#include "factors.h"
 #include "worker.h"
 
 /* Sizes in bytes, measured on an AMD EPYC of the Zen 5 generation (48 KiB of first-level cache, 1 MiB of second-level),
@@ -127,19 +128,20 @@ static enum cpu_format find_format(const struct division *division, table_type t
 
 static void choose_staging(struct division *division) {
     const struct scan *scan = division->scan;
-    const bool packed = division->kernel->packed;
+    const bool packed = division->kernel->packed, is_wide = division->kernel == &division_kernels(division)->wide;
     const size_t row = division->panel_columns * division->value_bytes;
     const enum cpu_format in_format = find_format(division, scan->in.type);
     const enum cpu_format out_format = find_format(division, scan->out.type);
     division->stage_in = (scan->in.type != division->element->type && !in_format) || scan->load.without_nan ||
                          !is_aligned(&scan->in) || (packed && !is_packed(&scan->in));
     division->in_format = division->stage_in ? CPU_AS_SUMS : in_format;
+    division->stage_factors = factors_are_staged(division);
     if (!scan->out.data)
         return;
     division->stream = leaves_caches(division) && run_bytes(division) >= STREAM_RUN;
     const bool as_sums = scan->out.type == division->element->type;
     const bool turned = division->kernel->turns && row >= division_limits.turned_bytes;
-    division->stage_out = (division->stream && !packed && !turned) || (packed && !is_packed(&scan->out)) ||
+    division->stage_out = (division->stream && is_wide && !turned) || (packed && !is_packed(&scan->out)) ||
                           (!as_sums && !out_format) || !is_aligned(&scan->out);
     division->out_format = division->stage_out ? CPU_AS_SUMS : out_format;
     division->convert_out = division->stream && division->stage_out && !as_sums;
@@ -154,7 +156,8 @@ static size_t rows_to_ask(size_t rows, size_t panel_bytes) {
 static void lay_out_worker(struct division *division) {
     const size_t panel_bytes = division->panel_columns * division->value_bytes;
     const size_t group_bytes = division->kernel->group_rows * panel_bytes;
-    const bool staged = division->stage_in || division->stage_out;
+    const bool by_rows = division->stage_factors && division->scan->factors.stride != 0;
+    const bool staged = division->stage_in || division->stage_out || by_rows;
     division->ask_rows = rows_to_ask(division->scan->in.rows, panel_bytes);
     if (staged || division->scan->first_overflow) {
         const size_t groups = (staged ? BLOCK : CHECK_BLOCK) / group_bytes;
@@ -163,12 +166,14 @@ static void lay_out_worker(struct division *division) {
     } else {
         division->block_rows = division->ask_rows;
     }
-    division->row_bytes = round_up(division->panel_columns * division->element->bytes, CPU_ALIGNMENT);
+    division->row_bytes = round_up(panel_bytes, CPU_ALIGNMENT) * (division->element->bytes / division->value_bytes);
+    division->factor_bytes = round_up(factors_rows(division) * panel_bytes, CPU_ALIGNMENT);
     const size_t stack_rows = division->element->ordered ? division->top + 1 + division->blocks : 0;
     division->has_edges = division->scan->state || division->in_format || division->out_format;
     division->edge_bytes = division->has_edges ? edge_bytes(division, panel_bytes) : 0;
     division->worker_bytes =
-        division->edge_bytes + (CPU_STACK_ROW + stack_rows + WORKER_ROWS) * division->row_bytes +
+        division->edge_bytes + division->factor_bytes +
+        (CPU_STACK_ROW + stack_rows + WORKER_ROWS) * division->row_bytes +
         ((size_t)division->stage_in + (size_t)division->stage_out + (size_t)division->convert_out) *
             division->block_bytes;
 }

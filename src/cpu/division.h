@@ -32,16 +32,18 @@ struct division {
     const struct entry *entry; /* where a sum that goes on begins (entry.h), or NULL; set by the caller */
     size_t lead;               /* rows of the first chunk that come before the table */
 
-    size_t chunk_rows; /* a power of two of units */
-    size_t chunks;     /* 1 for DIVISION_COLUMNS */
-    size_t groups;     /* of rows, in a unit: see kernels.h */
-    unsigned top;      /* log2 of groups */
-    unsigned blocks;   /* ordered elements: the levels of blocks of units that a kernel has to keep */
-    size_t row_bytes;  /* of a panel's elements, rounded up */
-    size_t block_rows; /* rows that a kernel is given at a time */
-    size_t ask_rows;   /* rows between two looks at interrupt_came() */
-    bool stage_in;     /* rows are first copied side by side, as values of the sums' type, in the order of the table */
-    bool stage_out;    /* sums are first written side by side into a small buffer, in the order of the table */
+    size_t chunk_rows;  /* a power of two of units */
+    size_t chunks;      /* 1 for DIVISION_COLUMNS */
+    size_t groups;      /* of rows, in a unit: see kernels.h */
+    unsigned top;       /* log2 of groups */
+    unsigned blocks;    /* ordered elements: the levels of blocks of units that a kernel has to keep */
+    size_t row_bytes;   /* of a panel's elements, rounded up */
+    size_t block_rows;  /* rows that a kernel is given at a time */
+    size_t ask_rows;    /* rows between two looks at interrupt_came() */
+    bool stage_in;      /* rows are first copied side by side, as values of the sums' type, in the order of the table */
+    bool stage_factors; /* coefficients are first made rows of the values' type */
+    size_t factor_bytes; /* of the buffer for them */
+    bool stage_out;      /* sums are first written side by side into a small buffer, in the order of the table */
     enum cpu_format in_format, out_format; /* what the kernel reads and writes of tables that are not staged */
     bool stream;                           /* results leave the caches, or the buffer, past the caches */
     bool convert_out;   /* and are before made values of the type that they have outside, in another buffer */
@@ -120,7 +122,7 @@ static inline void division_take(const struct division *division, struct finding
         columns);
     const size_t nans =
         scan->load.without_nan
-            ? conversions->clear_nan[division->element->type](buffer, rows * columns, division->element->identity)
+            ? conversions->clear_nan[division->element->type](buffer, rows * columns, division->element->nothing)
             : 0;
     if (found)
         found->nans += nans;

@@ -65,7 +65,11 @@ const struct cpu_kernels KERNELS = {
                      &OPERATION_KERNELS(PRODUCT, U32),
                  [ELEMENT_PRODUCT_I32] = &OPERATION_KERNELS(PRODUCT, U32),
                  [ELEMENT_PRODUCT_U64] = &OPERATION_KERNELS(PRODUCT, U64),
-                 [ELEMENT_PRODUCT_I64] = &OPERATION_KERNELS(PRODUCT, U64)},
+                 [ELEMENT_PRODUCT_I64] = &OPERATION_KERNELS(PRODUCT, U64),
+                 [ELEMENT_PRODUCT_F32] = &product_kernels_f32,
+                 [ELEMENT_PRODUCT_F64] = &product_kernels_f64,
+                 [ELEMENT_RECURRENCE_F32] = &map_kernels_f32,
+                 [ELEMENT_RECURRENCE_F64] = &map_kernels_f64},
     .conversions = &CONVERSIONS,
 #ifndef TUPLESCAN_WITHOUT_KEYS
     .keys = &KEY_KERNELS,

@@ -38,10 +38,14 @@ struct cpu_state {
     char *memory;
     size_t row_bytes;
     size_t columns;
-    size_t group;  /* index in its unit of the group that comes next; `groups` when the unit is full */
-    size_t groups; /* groups in a unit, a power of two */
-    unsigned top;  /* log2 of that */
-    uint64_t unit; /* units whose totals are on the stack as blocks */
+    size_t group;        /* index in its unit of the group that comes next; `groups` when the unit is full */
+    size_t groups;       /* groups in a unit, a power of two */
+    unsigned top;        /* log2 of that */
+    uint64_t unit;       /* units whose totals are on the stack as blocks */
+    const void *factors; /* recurrences: the coefficients of the first row that comes, and elements from row to row */
+    ptrdiff_t factor_stride;
+    size_t missing;     /* maps: rows of the next group that came before, as maps in rows of row_bytes at `absent` */
+    const char *absent; /* the row of results of a scan, or of values, is that of the first row after them */
     enum cpu_format in_format, out_format;
     bool exclusive;
     bool past_caches;   /* the output is to be written past the caches; it is aligned to vectors unless `turns` */

@@ -19,6 +19,9 @@
 
 #include "tiny.h"
 #include "wide.h"
+#if FLOATING
+#include "maps.h"
+#endif
 
 /* Every number of columns that fits in a vector has a kernel of its own. */
 #define SLOTS   1

@@ -5,6 +5,7 @@
 #include "../interrupt.h"
 #include "../tree.h"
 #include "edge.h"
+#include "factors.h"
 
 struct worker worker_make(const struct division *division, char *memory) {
     const struct scan *scan = division->scan;
@@ -14,7 +15,8 @@ struct worker worker_make(const struct division *division, char *memory) {
     worker.above = worker.start + division->row_bytes;
     worker.sums = worker.above + division->row_bytes;
     worker.edge = worker.sums + division->row_bytes;
-    worker.block_in = worker.edge + division->edge_bytes;
+    worker.block_factors = worker.edge + division->edge_bytes;
+    worker.block_in = worker.block_factors + division->factor_bytes;
     worker.block_out = worker.block_in + (division->stage_in ? division->block_bytes : 0);
     worker.block_converted = worker.block_out + (division->stage_out ? division->block_bytes : 0);
     worker.state = (struct cpu_state){
@@ -63,6 +65,7 @@ static struct block make_block(struct worker *worker, const struct division *div
     struct block block = {.first_row = part->first_row + done, .rows = part->rows - done};
     if (block.rows > division->block_rows)
         block.rows = division->block_rows;
+    block.rows = factors_point(worker, division, part, block.first_row, block.rows);
     block.in = division_cell(&scan->in, block.first_row, part->first_column);
     block.in_stride = scan->in.stride;
     if (division->stage_in) {

@@ -12,7 +12,7 @@ struct worker {
     struct cpu_state state;
     char *before;               /* a row of the panel, for the search for overflow */
     char *start, *above, *sums; /* rows of the panel for the caller's use */
-    char *block_in, *block_out, *block_converted;
+    char *block_in, *block_out, *block_converted, *block_factors;
     char *edge;              /* see edge.h */
     size_t missing;          /* rows of the group that comes next which are not there, as they were summed before */
     const char *const *runs; /* the totals of the runs that they are, by level: rows of all columns */

@@ -18,7 +18,7 @@ table_status key_call_begin(struct key_call *call, const table_pipeline_options 
     call->report = options->report;
     call->call.scan.threads = options->threads ? options->threads : backend_cpu_processors();
     call->call.scan.stream = options->stream;
-    return validate_reserved(options->reserved);
+    return validate_reserved(options->reserved, RESERVED_WORDS(options));
 }
 
 table_status key_call_column(const char *name, const struct table_view *view, struct table_view *checked) {

@@ -124,7 +124,8 @@ static table_status validate_shapes(const table_columns *in, const table_columns
     const table_status refused = refuse_types(options->operation, in->type, out->type, "out->type");
     if (refused != TABLE_OK)
         return refused;
-    return validate_reach_words(options);
+    const table_status floats = refuse_float_products(CALLER_COLUMNS, options->operation, out->type);
+    return floats == TABLE_OK ? validate_reach_words(options) : floats;
 }
 
 static table_status validate_state(struct columns *columns, void *state) {

@@ -87,7 +87,7 @@ static table_status look_at_rows(const struct parts *parts, size_t rows) {
     if (scan->first_overflow && !checked_multiply(rows, scan->in.columns, &values))
         return status_fail(TABLE_ERROR_TOO_LARGE, "options->first_overflow: %zu rows of %zu columns cannot be counted",
                            rows, scan->in.columns);
-    return TABLE_OK;
+    return refuse_float_products(CALLER_PARTS, scan->element->operation, scan->out.type);
 }
 
 /* Makes parts->part[i] the checked part i. */

@@ -17,7 +17,7 @@
 #include "validate.h"
 
 static table_status check_ends(const table_stream_options *options) {
-    const table_status status = validate_reserved(options->reserved);
+    const table_status status = validate_reserved(options->reserved, RESERVED_WORDS(options));
     if (status != TABLE_OK)
         return status;
     if (!options->read && options->read_descriptor < 0)
@@ -27,7 +27,8 @@ static table_status check_ends(const table_stream_options *options) {
     if (!options->first && options->first_bytes > 0)
         return status_fail(TABLE_ERROR_ARGUMENT, "first is a null pointer, and first_bytes is %zu",
                            options->first_bytes);
-    return refuse(CALLER_STREAM, &options->scan);
+    const table_status refused = refuse_float_products(CALLER_STREAM, options->scan.operation, options->out_type);
+    return refused == TABLE_OK ? refuse(CALLER_STREAM, &options->scan) : refused;
 }
 
 /* Offsets are a row by itself, before the pieces, whose call has heard of none. */

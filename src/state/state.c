@@ -6,6 +6,7 @@
 #include "backend.h"
 #include "state_call.h"
 #include "status.h"
+#include "types.h"
 #include "validate.h"
 
 _Static_assert(sizeof(struct sum_state) == 64, "the header is 64 bytes");
@@ -203,16 +204,19 @@ table_status table_state_describe(const void *state, size_t bytes, table_state_f
 
 /* Checks a state that has not begun, with type and columns if they are known. */
 static table_status check_zeros(const void *state, size_t bytes, table_type type, size_t columns) {
-    size_t wanted = bytes, others = bytes;
+    size_t wanted = bytes, others = bytes, maps = bytes;
     table_status status = TABLE_OK;
     if (type && columns) {
         status = table_state_bytes(type, columns, &wanted);
         if (status == TABLE_OK)
             status = table_state_bytes_of(TABLE_MAXIMUM, type, columns, &others);
+        maps = others;
+        if (status == TABLE_OK && type_is_float(type))
+            status = table_state_bytes_of(TABLE_RECURRENCE, type, columns, &maps);
     }
     if (status != TABLE_OK)
         return status;
-    if (bytes != wanted && bytes != others)
+    if (bytes != wanted && bytes != others && bytes != maps)
         return status_fail(TABLE_ERROR_STATE, "state: %zu bytes, and %zu columns of %s have %zu", bytes, columns,
                            table_type_name(type), wanted);
     if (!all_zero(state, bytes))
@@ -318,9 +322,10 @@ table_status table_state_sums(const void *state, void *row) {
     if (status == TABLE_OK && backend_device_of(row) >= 0)
         status = status_fail(TABLE_ERROR_BACKEND, "row is memory of CUDA device %d", backend_device_of(row));
     const uintptr_t place = (uintptr_t)row, begin = (uintptr_t)state;
-    if (status == TABLE_OK && place < begin + bytes && begin < place + state_row_bytes(header))
+    if (status == TABLE_OK && place < begin + bytes &&
+        begin < place + header->columns * table_type_size((table_type)header->type))
         status = status_fail(TABLE_ERROR_OVERLAP, "state and row share memory");
     if (status == TABLE_OK)
-        state_last_sums(header, row);
+        state_give_sums(header, row);
     return status;
 }

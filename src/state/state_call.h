@@ -67,6 +67,9 @@ void state_append(struct sum_state *left, const struct sum_state *right);
 /* The running sums through the last row of a sum that began at row 0. */
 void state_last_sums(const struct sum_state *state, void *row);
 
+/* The same as values. */
+void state_give_sums(const struct sum_state *state, void *row);
+
 /* The header is read from bytes at any place. */
 struct sum_state state_copy_header(const void *state);
 

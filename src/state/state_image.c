@@ -79,6 +79,7 @@ static table_status count_rows(const struct appending *work, const struct scan *
                                void *seeds) {
     struct scan part = *scan;
     part.in.data = scan_elements_on(scan->in.data, (ptrdiff_t)first * scan->in.stride, scan->in.type);
+    scan_move_factors(&part.factors, first);
     part.in.rows = part.out.rows = rows;
     part.out.data = NULL;
     part.state = part.state_out = NULL;
@@ -97,7 +98,7 @@ static void cut_levels(struct appending *work, uint64_t first, size_t units) {
         struct level *level = &work->levels[work->count++];
         const uint64_t from = (first + STATE_UNIT - 1) / STATE_UNIT, to = (first + units) / STATE_UNIT;
         *level = (struct level){.rows = units, .head = units};
-        more = units > STATE_UNIT && from < to;
+        more = units > STATE_UNIT && from < to && !element_is_map(work->scan->element);
         if (more) {
             level->head = from * STATE_UNIT - first;
             level->tail = first + units - to * STATE_UNIT;
@@ -208,12 +209,16 @@ static void append_totals(const struct appending *work) {
     struct state_end end = state_end(work->image->state);
     const size_t row_bytes = work->row_bytes;
     const char *runs = append_runs(&end, work->rising, true, work->host + row_bytes, row_bytes);
-    const char *from = runs + runs_of(work->falling) * row_bytes;
+    char *from = work->host + (size_t)(runs - work->host) + runs_of(work->falling) * row_bytes;
+    void (*const settle)(void *, size_t) = work->scan->element->settle;
     for (unsigned i = 0; i < 2 * work->count; i++) {
         const unsigned level = i < work->count ? i : 2 * work->count - 1 - i;
         const size_t rows = i < work->count ? work->levels[level].head : work->levels[level].tail;
-        for (size_t row = 0; row < rows; row++, from += row_bytes)
+        for (size_t row = 0; row < rows; row++, from += row_bytes) {
+            if (settle)
+                settle(from, work->scan->in.columns);
             state_append_block(&end, STATE_UNIT_LEVEL * level, from);
+        }
     }
     append_runs(&end, work->falling, false, runs, row_bytes);
 }

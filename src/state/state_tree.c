@@ -52,6 +52,8 @@ static void push(struct sum_state *state, struct kind kind, uint64_t begin, uint
     for (; pending >> level & 1; level++) {
         void *left = state_row(state, row_bytes, kind.falling + level);
         element->combine(left, left, merged ? merged : total, state->columns);
+        if (element->settle && kind.falling == blocks.falling)
+            element->settle(left, state->columns);
         if (merged)
             memset(merged, 0, row_bytes);
         merged = left;
@@ -73,6 +75,8 @@ static void settle(struct state_end *end) {
     void *unit = state_row(state, row_bytes, STATE_RUNS + STATE_UNIT_LEVEL);
     if (!end->full)
         return;
+    if (state_element(state)->settle)
+        state_element(state)->settle(unit, state->columns);
     push(state, blocks, whole, (state->first + state->rows) / STATE_UNIT - 1, 0, unit);
     memset(unit, 0, row_bytes);
     end->full = false;
@@ -165,6 +169,21 @@ void state_last_sums(const struct sum_state *state, void *row) {
     for (size_t done = 0, part; done < state->columns; done += part) {
         part = state->columns - done < most ? state->columns - done : most;
         add_up(state, done * size, part, (char *)row + done * size);
+    }
+}
+
+void state_give_sums(const struct sum_state *state, void *row) {
+    const struct element *element = state_element(state);
+    const size_t most = PART_BYTES / element->bytes, size = table_type_size(element->type);
+    _Alignas(16) char sums[PART_BYTES];
+    if (!element_is_map(element)) {
+        state_last_sums(state, row);
+        return;
+    }
+    for (size_t done = 0, part; done < state->columns; done += part) {
+        part = state->columns - done < most ? state->columns - done : most;
+        add_up(state, done * element->bytes, part, sums);
+        element->give((char *)row + done * size, sums, part);
     }
 }
 

@@ -1,5 +1,6 @@
 #include "recurrence.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
@@ -85,6 +86,41 @@ void recurrence_make(table_type type, const char *kind, size_t rows, size_t colu
             ((double *)b)[i] = term;
         }
     }
+}
+
+bool recurrence_read_line(FILE *file, struct recurrence_line *line) {
+    char type[8];
+    if (fscanf(file, "%7s %31s %zu %zu %" SCNx64 " %" SCNx64, type, line->kind, &line->rows, &line->columns,
+               &line->inclusive, &line->exclusive) != 6)
+        return false;
+    line->type = strcmp(type, "f32") == 0 ? TABLE_F32 : TABLE_F64;
+    line->is_product = strcmp(line->kind, "product") == 0;
+    return true;
+}
+
+/* Recurrences begin with the last row of b, if it is finite. */
+#define DEFINE_LINE(REAL)                                                                                              \
+    static void make_line_##REAL(const struct recurrence_line *line, REAL *a, REAL *b, REAL *start) {                  \
+        const size_t cells = line->rows * line->columns;                                                               \
+        const REAL *const last = b + cells - line->columns;                                                            \
+        bool finite = true;                                                                                            \
+        for (size_t i = 0; line->is_product && i < cells; i++)                                                         \
+            a[i] = (REAL)(1 + (double)a[i] * 0x1p-6);                                                                  \
+        for (size_t j = 0; j < line->columns; j++)                                                                     \
+            finite = finite && isfinite(last[j]);                                                                      \
+        for (size_t j = 0; j < line->columns; j++)                                                                     \
+            start[j] = line->is_product ? 1 : finite ? last[j] : 0;                                                    \
+    }
+DEFINE_LINE(float)
+DEFINE_LINE(double)
+
+void recurrence_make_line(const struct recurrence_line *line, void *a, void *b, void *start) {
+    recurrence_make(line->type, line->is_product ? "mixed" : line->kind, line->rows, line->columns,
+                    line->rows * 1000003 + line->columns, a, b);
+    if (line->type == TABLE_F32)
+        make_line_float(line, a, b, start);
+    else
+        make_line_double(line, a, b, start);
 }
 
 uint64_t recurrence_checksum(table_type type, const void *values, size_t count) {

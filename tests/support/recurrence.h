@@ -4,6 +4,8 @@
 #define RECURRENCE_H
 
 #include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
 
 #include <tuplescan/table.h>
 
@@ -29,6 +31,21 @@ void recurrence_make(table_type type, const char *kind, size_t rows, size_t colu
 /* All kinds, and how many there are. */
 extern const char *const recurrence_kinds[];
 extern const size_t recurrence_kind_count;
+
+/* A line of tests/recurrences.txt, and the tables that it is of. */
+struct recurrence_line {
+    table_type type;
+    char kind[32]; /* "product": running products of values near 1 */
+    bool is_product;
+    size_t rows, columns;
+    uint64_t inclusive, exclusive; /* checksums of the results */
+};
+
+/* False when there is no other line. */
+bool recurrence_read_line(FILE *file, struct recurrence_line *line);
+
+/* a, b: rows x columns; start: a row. */
+void recurrence_make_line(const struct recurrence_line *line, void *a, void *b, void *start);
 
 /* FNV-1a over the bits of the values, NaNs being all alike. */
 uint64_t recurrence_checksum(table_type type, const void *values, size_t count);

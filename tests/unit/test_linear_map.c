@@ -1,6 +1,5 @@
 /* The reference of recurrences against the bits that Python made (tests/recurrence_tree.py), and the algebra of
  * private/linear_map.h against what it promises and against the reference. */
-#include <inttypes.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -24,51 +23,13 @@ static void *get_memory(size_t bytes) {
     return memory;
 }
 
-/* What a line of the file is about. */
-struct line {
-    table_type type;
-    char kind[32];
-    size_t rows, columns;
-    uint64_t inclusive, exclusive;
-};
-
-static void set_value(table_type type, void *values, size_t i, double value) {
-    if (type == TABLE_F32)
-        ((float *)values)[i] = (float)value;
-    else
-        ((double *)values)[i] = value;
-}
-
-static double get_value(table_type type, const void *values, size_t i) {
-    return type == TABLE_F32 ? (double)((const float *)values)[i] : ((const double *)values)[i];
-}
-
-/* Recurrences begin with the last row of b, if it is finite; products are of values near 1. */
-static void make_line(const struct line *line, void *a, void *b, void *start) {
-    const bool is_product = strcmp(line->kind, "product") == 0;
-    const size_t cells = line->rows * line->columns;
-    bool finite = true;
-    recurrence_make(line->type, is_product ? "mixed" : line->kind, line->rows, line->columns,
-                    line->rows * 1000003 + line->columns, a, b);
-    for (size_t i = 0; is_product && i < cells; i++)
-        set_value(line->type, a, i, 1 + get_value(line->type, a, i) * 0x1p-6);
-    for (size_t j = 0; j < line->columns; j++)
-        finite = finite && isfinite(get_value(line->type, b, cells - line->columns + j));
-    for (size_t j = 0; j < line->columns; j++)
-        set_value(line->type, start, j,
-                  is_product ? 1
-                  : finite   ? get_value(line->type, b, cells - line->columns + j)
-                             : 0);
-}
-
-static void check_line(const struct line *line) {
+static void check_line(const struct recurrence_line *line) {
     const size_t row = line->columns * element_size(line->type), bytes = line->rows * row;
     char *const a = get_memory(bytes), *const b = get_memory(bytes), *const start = get_memory(row);
     char *const inclusive = get_memory(bytes), *const exclusive = get_memory(bytes);
-    make_line(line, a, b, start);
-    const bool is_product = strcmp(line->kind, "product") == 0;
-    recurrence_reference(&(struct recurrence){line->type, line->rows, line->columns, is_product, a,
-                                              is_product ? NULL : b, start, inclusive, exclusive, NULL});
+    recurrence_make_line(line, a, b, start);
+    recurrence_reference(&(struct recurrence){line->type, line->rows, line->columns, line->is_product, a,
+                                              line->is_product ? NULL : b, start, inclusive, exclusive, NULL});
     const size_t cells = line->rows * line->columns;
     if (recurrence_checksum(line->type, inclusive, cells) != line->inclusive ||
         recurrence_checksum(line->type, exclusive, cells) != line->exclusive)
@@ -83,18 +44,13 @@ static void check_line(const struct line *line) {
 
 static void test_reference_has_the_bits_of_the_contract(void **state) {
     FILE *const file = fopen(file_name, "r");
-    struct line line;
-    char type[8];
+    struct recurrence_line line;
     unsigned lines = 0;
     (void)state;
     if (!file)
         fail_msg("%s cannot be read", file_name);
-    for (; fscanf(file, "%7s %31s %zu %zu %" SCNx64 " %" SCNx64, type, line.kind, &line.rows, &line.columns,
-                  &line.inclusive, &line.exclusive) == 6;
-         lines++) {
-        line.type = strcmp(type, "f32") == 0 ? TABLE_F32 : TABLE_F64;
+    for (; recurrence_read_line(file, &line); lines++)
         check_line(&line);
-    }
     assert_true(feof(file) && lines > 80);
     fclose(file);
 }

@@ -1,0 +1,68 @@
+#include "factors.h"
+
+#include <string.h>
+
+static bool is_aligned(const struct scan_factors *factors) {
+    return ((uintptr_t)factors->data & (table_type_size(factors->type) - 1)) == 0; /* sizes are powers of two */
+}
+
+bool factors_are_staged(const struct division *division) {
+    const struct scan_factors *factors = &division->scan->factors;
+    return factors->data && (factors->type != division->element->type || !factors->per_column || !is_aligned(factors));
+}
+
+static bool is_staged_by_rows(const struct division *division) {
+    return division->stage_factors && division->scan->factors.stride != 0;
+}
+
+size_t factors_rows(const struct division *division) {
+    if (!division->scan->factors.data)
+        return 0;
+    return is_staged_by_rows(division) ? division->block_rows : division->kernel->group_rows;
+}
+
+static const char *cell(const struct division *division, const struct part *part, size_t row) {
+    const struct scan_factors *factors = &division->scan->factors;
+    const ptrdiff_t column = factors->per_column ? (ptrdiff_t)part->first_column : 0;
+    if (factors->shifted && row == 0)
+        return scan_elements_on((void *)(uintptr_t)factors->first, column, factors->type);
+    return scan_elements_on((void *)(uintptr_t)factors->data,
+                            (ptrdiff_t)(row - factors->shifted) * factors->stride + column, factors->type);
+}
+
+/* The table of zeros that shifted coefficients begin with, if there is nothing else, is a row of them. */
+static void take_row(const struct division *division, const struct part *part, size_t row, char *to) {
+    const struct scan_factors *factors = &division->scan->factors;
+    const size_t columns = part->columns, size = division->value_bytes;
+    const char *const from = cell(division, part, row);
+    if (!from) {
+        memset(to, 0, columns * size);
+        return;
+    }
+    const size_t count = factors->per_column ? columns : 1;
+    division->kernels->conversions->convert[factors->type][division->element->type](to, (ptrdiff_t)count, from,
+                                                                                    (ptrdiff_t)count, 1, count);
+    for (size_t done = count; done < columns; done *= 2)
+        memcpy(to + done * size, to, (done < columns - done ? done : columns - done) * size);
+}
+
+size_t factors_point(struct worker *worker, const struct division *division, const struct part *part, size_t row,
+                     size_t rows) {
+    const struct scan_factors *factors = &division->scan->factors;
+    const bool is_first = factors->shifted && row == 0;
+    if (!factors->data)
+        return rows;
+    if (!division->stage_factors && !is_first) {
+        worker->state.factors = cell(division, part, row);
+        worker->state.factor_stride = factors->stride;
+        return rows;
+    }
+    if (is_first && !is_staged_by_rows(division) && rows > division->kernel->group_rows)
+        rows = division->kernel->group_rows;
+    const size_t count = factors->stride == 0 && !is_first ? 1 : rows;
+    for (size_t i = 0; i < count; i++)
+        take_row(division, part, row + i, worker->block_factors + i * part->columns * division->value_bytes);
+    worker->state.factors = worker->block_factors;
+    worker->state.factor_stride = count == 1 && rows > 1 ? 0 : (ptrdiff_t)part->columns;
+    return rows;
+}

@@ -1,0 +1,398 @@
+/* The kernel of recurrences and running products, for any number of columns: the wide kernel (wide.h) with maps as
+ * elements (private/linear_map_rules.h). Part of type_kernels.h, once for each type of floats.
+ *
+ * The rows of a group are joined by the fast formulas, without the rules for what is not finite and, as long as there
+ * was none in the unit, for resets. Results that are finite show that they were enough. If any is not, the piece is
+ * done once more, with all rules: the values of its rows are still there. */
+#include "map_vectors.h"
+
+/* What a group is, as far as compilers are told it as a constant: all of its rows are there; they are of products; its
+ * lanes are of several units (map_units.h). */
+#ifndef MAPS_HOW
+#define MAPS_HOW
+enum { WHOLE = 1, PRODUCTS = 2, SPREAD = 4, STATE_UNIT_ROWS = 512 };
+#endif
+
+/* Where the lanes of a vector are, from the place of lane 0 on. */
+struct NAME(spread) {
+    int32_t places[LANES];
+};
+
+/* The rows of a group, in the columns of a vector. */
+struct NAME(map_piece) {
+    struct NAME(piece) rows; /* b, or of products their values; `rows` of them, after the missing ones */
+    const SUM *factors;      /* a; of products NULL */
+    ptrdiff_t factor_stride;
+    size_t missing;     /* rows that came before, and are there as maps: `absent` at these columns */
+    const char *absent; /* bytes from row to row of it, as of memory: pitch */
+    char *memory;       /* cpu_state.memory at these columns */
+    size_t pitch;
+    const struct NAME(spread) * spread, *factor_spread, *out_spread;
+};
+
+INLINE VECTOR KERNEL(gather)(const SUM *from, const struct NAME(spread) * spread);
+
+INLINE MAP KERNEL(load_row)(const struct NAME(map_piece) * piece, ptrdiff_t row, unsigned how) {
+    const SUM *const from = piece->rows.in + row * piece->rows.in_stride;
+    const VECTOR b = how & SPREAD ? KERNEL(gather)(from, piece->spread) : KERNEL(load_values)(from, piece->rows.lanes);
+    if (how & PRODUCTS)
+        return MAP_NAME(map_of_row)(b, (VECTOR){0}, MAP_PRODUCT);
+    const SUM *const factors = piece->factors + row * piece->factor_stride;
+    return MAP_NAME(map_of_row)(how & SPREAD ? KERNEL(gather)(factors, piece->factor_spread)
+                                             : KERNEL(load_values)(factors, piece->rows.lanes),
+                                b, MAP_CAREFUL);
+}
+
+/* The maps of the group's rows; of those that are not there, what changes nothing. */
+INLINE void KERNEL(load_group)(MAP v[GROUP], const struct NAME(map_piece) * piece, unsigned how) {
+    const VECTOR one = (VECTOR){0} + (SUM)1, zero = {0};
+    UNROLL
+    for (ptrdiff_t r = 0; r < GROUP; r++) {
+        const ptrdiff_t row = how & WHOLE ? r : r - (ptrdiff_t)piece->missing;
+        if (row < 0)
+            v[r] = KERNEL(load)(piece->absent + (size_t)r * piece->pitch);
+        else if ((how & WHOLE) || (size_t)row < piece->rows.rows)
+            v[r] = KERNEL(load_row)(piece, row, how);
+        else
+            v[r] = (MAP){one, zero, how & PRODUCTS ? zero : -zero, MAP_ALL_FALSE};
+    }
+}
+
+#define JOIN(first, second, known) MAP_NAME(map_after)(second, first, known)
+
+/* Halves by halves, as group.h has it. */
+INLINE void KERNEL(join_group)(MAP v[GROUP], enum map_known known) {
+    UNROLL
+    for (int r = 1; r < GROUP; r += 2)
+        v[r] = JOIN(v[r - 1], v[r], known);
+    UNROLL
+    for (int r = 2; r < GROUP; r += 4) {
+        v[r] = JOIN(v[r - 1], v[r], known);
+        v[r + 1] = JOIN(v[r - 1], v[r + 1], known);
+    }
+    UNROLL
+    for (int r = 4; r < GROUP; r++)
+        v[r] = JOIN(v[3], v[r], known);
+}
+
+INLINE void KERNEL(put_before_all)(MAP v[GROUP], MAP first, enum map_known known) {
+    UNROLL
+    for (int r = 0; r < GROUP; r++)
+        v[r] = JOIN(first, v[r], known);
+}
+
+INLINE bool KERNEL(has_resets)(const MAP v[GROUP], size_t lanes) {
+    MAP_TRUTH resets = MAP_ALL_FALSE;
+    UNROLL
+    for (int r = 0; r < GROUP; r++)
+        resets |= v[r].reset;
+    return KERNEL(any)(KERNEL(there)(resets, lanes));
+}
+
+/* The results of a group: its rows are joined, put after what their unit has before them, and applied to the seed. What
+ * is complete with the group joins the stack. known: MAP_RESETS, where no resets are told apart on the way, or all
+ * rules. Returns whether a result is not finite. */
+INLINE bool KERNEL(results)(VECTOR h[GROUP], const struct cpu_state *state, const struct NAME(map_piece) * piece,
+                            enum map_known known, unsigned how) {
+    const bool fast = known == MAP_RESETS;
+    char *stack = piece->memory + CPU_STACK_ROW * piece->pitch;
+    MAP v[GROUP];
+    KERNEL(load_group)(v, piece, how);
+    bool plain = fast && ((how & PRODUCTS) || !KERNEL(has_resets)(v, piece->rows.lanes));
+    if (plain)
+        KERNEL(join_group)(v, MAP_PLAIN);
+    else
+        KERNEL(join_group)(v, known);
+    size_t bits = state->group;
+    for (bool completes = true; bits != 0 || completes; bits >>= 1, stack += piece->pitch) {
+        if ((bits & 1) == 0) {
+            if (completes)
+                KERNEL(store)(stack, v[GROUP - 1]);
+            completes = false;
+            continue;
+        }
+        const MAP left = KERNEL(load)(stack);
+        plain = plain && ((how & PRODUCTS) || !KERNEL(any)(KERNEL(there)(left.reset, piece->rows.lanes)));
+        if (plain)
+            KERNEL(put_before_all)(v, left, MAP_PLAIN);
+        else
+            KERNEL(put_before_all)(v, left, known);
+    }
+    const VECTOR seed = KERNEL(load)(piece->memory + CPU_SEED_ROW * piece->pitch).term;
+    VECTOR finite = {0};
+    UNROLL
+    for (int r = 0; r < GROUP; r++) {
+        h[r] = MAP_NAME(map_apply)(v[r], seed, fast ? MAP_PLAIN : known);
+        finite += h[r] - h[r];
+    }
+    return KERNEL(any)(KERNEL(there)((MAP_TRUTH)~MAP_IS_ZERO(finite), piece->rows.lanes));
+}
+
+INLINE void KERNEL(fetch_ahead)(const struct NAME(map_piece) * piece, unsigned how) {
+    const uintptr_t ahead = (uintptr_t)piece->rows.ahead;
+    UNROLL
+    for (ptrdiff_t r = 0; r < GROUP; r++) {
+        __builtin_prefetch((const void *)((uintptr_t)(piece->rows.in + r * piece->rows.in_stride) + ahead));
+        if (!(how & PRODUCTS) && piece->factor_stride == piece->rows.in_stride)
+            __builtin_prefetch((const void *)((uintptr_t)(piece->factors + r * piece->factor_stride) + ahead));
+    }
+}
+
+/* To the next columns, or the next group. */
+INLINE void KERNEL(step)(struct NAME(map_piece) * piece, unsigned how) {
+    piece->rows.in += LANES;
+    piece->rows.out = piece->rows.out ? piece->rows.out + LANES : NULL;
+    piece->factors += how & PRODUCTS ? 0 : LANES;
+    piece->memory += 4 * VECTOR_BYTES;
+    piece->absent += piece->missing > 0 ? 4 * VECTOR_BYTES : 0;
+}
+
+INLINE void KERNEL(step_down)(struct NAME(map_piece) * piece, unsigned how) {
+    const ptrdiff_t rows = (ptrdiff_t)piece->rows.rows;
+    piece->rows.in += rows * piece->rows.in_stride;
+    piece->rows.out = piece->rows.out ? piece->rows.out + rows * piece->rows.out_stride : NULL;
+    piece->factors += how & PRODUCTS ? 0 : rows * piece->factor_stride;
+}
+
+/* Results of `rows` rows, of which h[missing] is the first, and what the next group has before it. */
+INLINE void KERNEL(put)(const VECTOR h[GROUP], const struct cpu_state *state, const struct NAME(map_piece) * piece,
+                        struct NAME(line) * lines, bool keeps_last, size_t missing, size_t rows) {
+    char *const last = piece->memory + CPU_LAST_ROW * piece->pitch;
+    if (!state->exclusive) {
+        UNROLL
+        for (size_t row = 0; row < rows; row++)
+            WIDE(store_row)(piece->rows, lines, (ptrdiff_t)row, h[missing + row]);
+    } else {
+        WIDE(store_row)(piece->rows, lines, 0, KERNEL(load)(last).term);
+        UNROLL
+        for (size_t row = 1; row < rows; row++)
+            WIDE(store_row)(piece->rows, lines, (ptrdiff_t)row, h[missing + row - 1]);
+    }
+    if (keeps_last || state->exclusive)
+        KERNEL(store)(last, MAP_NAME(map_constant)(h[missing + rows - 1]));
+}
+
+/* With all rules, or where rows or lanes are missing. Kept out of the loops. */
+static __attribute__((noinline)) void KERNEL(scan_slowly)(const struct cpu_state *state,
+                                                          const struct NAME(map_piece) * piece,
+                                                          struct NAME(line) * lines, bool keeps_last, bool tries_fast) {
+    VECTOR h[GROUP];
+    const bool whole = piece->missing == 0 && piece->rows.rows == GROUP && tries_fast;
+    if (piece->factors) {
+        if (!whole || KERNEL(results)(h, state, piece, MAP_RESETS, WHOLE))
+            KERNEL(results)(h, state, piece, MAP_CAREFUL, 0);
+    } else if (!whole || KERNEL(results)(h, state, piece, MAP_RESETS, WHOLE | PRODUCTS)) {
+        KERNEL(results)(h, state, piece, MAP_PRODUCT, PRODUCTS);
+    }
+    KERNEL(put)(h, state, piece, lines, keeps_last, piece->missing, piece->rows.rows);
+}
+
+INLINE void KERNEL(scan_piece)(const struct cpu_state *state, const struct NAME(map_piece) * piece,
+                               struct NAME(line) * lines, bool keeps_last, unsigned how) {
+    if (piece->missing > 0 || piece->rows.rows < GROUP || piece->rows.lanes < LANES) {
+        KERNEL(scan_slowly)(state, piece, lines, keeps_last, true);
+        return;
+    }
+    VECTOR h[GROUP];
+    KERNEL(fetch_ahead)(piece, how);
+    if (KERNEL(results)(h, state, piece, MAP_RESETS, WHOLE | how))
+        KERNEL(scan_slowly)(state, piece, lines, keeps_last, false);
+    else
+        KERNEL(put)(h, state, piece, lines, keeps_last, 0, GROUP);
+}
+
+/* A group, or the fewer rows that are there. */
+INLINE void KERNEL(scan_rows)(const struct cpu_state *state, struct NAME(map_piece) piece, struct NAME(line) * lines,
+                              bool keeps_last, unsigned how) {
+    size_t left = state->columns;
+    piece.rows.lanes = LANES;
+    for (; left >= LANES; left -= LANES) {
+        KERNEL(scan_piece)(state, &piece, lines, keeps_last, how);
+        KERNEL(step)(&piece, how);
+    }
+    piece.rows.lanes = left;
+    if (left > 0)
+        KERNEL(scan_piece)(state, &piece, lines, keeps_last, how);
+#if CAN_TURN
+    for (size_t r = 0; lines && left == 0 && r < piece.rows.rows; r++)
+        NAME(end_line)(&lines[r], (VECTOR){0}, 0);
+#endif
+}
+
+INLINE void KERNEL(scan_past_caches)(const struct cpu_state *state, struct NAME(map_piece) piece, bool keeps_last,
+                                     unsigned how) {
+#if CAN_TURN
+    struct NAME(line) lines[GROUP];
+    for (ptrdiff_t r = 0; r < GROUP; r++)
+        lines[r] = NAME(begin_line)(piece.rows.out + r * piece.rows.out_stride);
+    KERNEL(scan_rows)(state, piece, lines, keeps_last, how);
+#else
+    KERNEL(scan_rows)(state, piece, NULL, keeps_last, how);
+#endif
+}
+
+/* Begins the unit that follows on a full one. */
+static __attribute__((noinline)) void KERNEL(next_unit)(struct cpu_state *state, bool wants_seed, unsigned how) {
+    const enum map_known known = how & PRODUCTS ? MAP_PRODUCT : MAP_CAREFUL;
+    const size_t pitch = state->row_bytes;
+    const uint64_t unit = state->unit++;
+    state->group = 0;
+    for (char *memory = state->memory; memory < state->memory + pitch; memory += 4 * VECTOR_BYTES) {
+        char *const blocks = memory + (CPU_STACK_ROW + state->top + 1) * pitch, *block = blocks;
+        MAP total = MAP_NAME(map_settle)(KERNEL(load)(blocks - pitch), known);
+        for (uint64_t bits = unit; bits & 1; bits >>= 1, block += pitch)
+            total = MAP_NAME(map_settle)(JOIN(KERNEL(load)(block), total, known), known);
+        KERNEL(store)(block, total);
+        VECTOR seed = KERNEL(load)(memory + CPU_START_ROW * pitch).term;
+        for (uint64_t bits = wants_seed ? unit + 1 : 0; bits != 0;) {
+            const unsigned level = 63 - (unsigned)__builtin_clzll(bits);
+            seed = MAP_NAME(map_apply)(KERNEL(load)(blocks + level * pitch), seed, known);
+            bits ^= (uint64_t)1 << level;
+        }
+        if (wants_seed)
+            KERNEL(store)(memory + CPU_SEED_ROW * pitch, MAP_NAME(map_constant)(seed));
+    }
+}
+
+INLINE struct NAME(map_piece)
+    KERNEL(begin)(const struct cpu_state *state, const void *in, ptrdiff_t in_stride, void *out, ptrdiff_t out_stride) {
+    return (struct NAME(map_piece)){.rows = {in, out, in_stride, out_stride, GROUP, LANES, WIDE(ahead)(in_stride)},
+                                    .factors = state->factors,
+                                    .factor_stride = state->factor_stride,
+                                    .missing = state->missing,
+                                    .absent = state->absent,
+                                    .memory = state->memory,
+                                    .pitch = state->row_bytes};
+}
+
+INLINE void KERNEL(scan_any)(struct cpu_state *state, struct NAME(map_piece) piece, size_t rows, unsigned how) {
+    for (size_t done = 0; done < rows; done += piece.rows.rows, piece.missing = 0) {
+        const size_t room = GROUP - piece.missing;
+        piece.rows.rows = rows - done < room ? rows - done : room;
+        if (state->group == state->groups)
+            KERNEL(next_unit)(state, true, how);
+        const bool is_last = done + piece.rows.rows == rows;
+        if (state->past_caches && piece.rows.rows == GROUP)
+            KERNEL(scan_past_caches)(state, piece, is_last, how);
+        else
+            KERNEL(scan_rows)(state, piece, NULL, is_last, how);
+        state->group++;
+        KERNEL(step_down)(&piece, how);
+    }
+}
+
+static void KERNEL(scan)(struct cpu_state *state, const void *in, ptrdiff_t in_stride, void *out, ptrdiff_t out_stride,
+                         size_t rows) {
+    KERNEL(scan_any)(state, KERNEL(begin)(state, in, in_stride, out, out_stride), rows, 0);
+}
+
+static void KERNEL(scan_products)(struct cpu_state *state, const void *in, ptrdiff_t in_stride, void *out,
+                                  ptrdiff_t out_stride, size_t rows) {
+    KERNEL(scan_any)(state, KERNEL(begin)(state, in, in_stride, out, out_stride), rows, PRODUCTS);
+}
+
+/* The total of a group, with those of the halves that it completes, on the stack. Returns whether it is not finite. */
+INLINE bool KERNEL(total)(const struct cpu_state *state, const struct NAME(map_piece) * piece, enum map_known known,
+                          unsigned how) {
+    char *stack = piece->memory + CPU_STACK_ROW * piece->pitch;
+    MAP v[GROUP];
+    KERNEL(load_group)(v, piece, how);
+    for (int half = 1; half < GROUP; half *= 2)
+        for (int r = 0; r < GROUP; r += 2 * half)
+            v[r] = JOIN(v[r], v[r + half], known);
+    for (size_t bits = state->group; bits & 1; bits >>= 1, stack += piece->pitch)
+        v[0] = JOIN(KERNEL(load)(stack), v[0], known);
+    KERNEL(store)(stack, v[0]);
+    const MAP_TRUTH finite = MAP_FINITE(v[0].factor) & MAP_FINITE(v[0].rest) & MAP_FINITE(v[0].term);
+    return KERNEL(any)(KERNEL(there)((MAP_TRUTH)~finite, piece->rows.lanes));
+}
+
+INLINE void KERNEL(total_of_piece)(const struct cpu_state *state, const struct NAME(map_piece) * piece, unsigned how) {
+    const enum map_known fast = how & PRODUCTS ? MAP_PLAIN : MAP_RESETS;
+    const enum map_known careful = how & PRODUCTS ? MAP_PRODUCT : MAP_CAREFUL;
+    const bool whole = (how & SPREAD) || (piece->rows.rows == GROUP && piece->missing == 0);
+    if (!whole || KERNEL(total)(state, piece, fast, WHOLE | how))
+        KERNEL(total)(state, piece, careful, how);
+}
+
+INLINE void KERNEL(totals_of_any)(struct cpu_state *state, struct NAME(map_piece) first, size_t rows, unsigned how) {
+    for (size_t done = 0; done < rows; done += first.rows.rows, first.missing = 0) {
+        const size_t room = GROUP - first.missing;
+        first.rows.rows = rows - done < room ? rows - done : room;
+        if (state->group == state->groups)
+            KERNEL(next_unit)(state, false, how);
+        struct NAME(map_piece) piece = first;
+        size_t left = state->columns;
+        for (; left >= LANES; left -= LANES, KERNEL(step)(&piece, how))
+            KERNEL(total_of_piece)(state, &piece, how);
+        piece.rows.lanes = left;
+        if (left > 0)
+            KERNEL(total_of_piece)(state, &piece, how);
+        state->group++;
+        KERNEL(step_down)(&first, how);
+    }
+}
+
+static void KERNEL(totals)(struct cpu_state *state, const void *in, ptrdiff_t in_stride, size_t rows) {
+    KERNEL(totals_of_any)(state, KERNEL(begin)(state, in, in_stride, NULL, 0), rows, 0);
+}
+
+static void KERNEL(totals_of_products)(struct cpu_state *state, const void *in, ptrdiff_t in_stride, size_t rows) {
+    KERNEL(totals_of_any)(state, KERNEL(begin)(state, in, in_stride, NULL, 0), rows, PRODUCTS);
+}
+
+#include "map_units.h"
+
+/* From half a vector on, columns have lanes enough. */
+#define NARROW(scan, totals)                                                                                           \
+    { KERNEL(scan), KERNEL(totals), GROUP, 0, false, 0, CAN_TURN }
+#if LANES == 16
+#define ALL_NARROW(...)                                                                                                \
+    {                                                                                                                  \
+        [1] = __VA_ARGS__, [2] = __VA_ARGS__, [3] = __VA_ARGS__, [4] = __VA_ARGS__, [5] = __VA_ARGS__,                 \
+        [6] = __VA_ARGS__, [7] = __VA_ARGS__, [8] = __VA_ARGS__                                                        \
+    }
+#elif LANES == 8
+#define ALL_NARROW(...)                                                                                                \
+    { [1] = __VA_ARGS__, [2] = __VA_ARGS__, [3] = __VA_ARGS__, [4] = __VA_ARGS__ }
+#elif LANES == 4
+#define ALL_NARROW(...)                                                                                                \
+    { [1] = __VA_ARGS__, [2] = __VA_ARGS__ }
+#else
+#define ALL_NARROW(...)                                                                                                \
+    { [1] = __VA_ARGS__ }
+#endif
+
+static const struct cpu_element_kernels NAME(map_kernels) = {
+    .narrow = ALL_NARROW(NARROW(scan_narrow, totals_narrow)),
+    .wide = {KERNEL(scan), KERNEL(totals), GROUP, 0, false, 0, CAN_TURN}};
+static const struct cpu_element_kernels NAME(product_kernels) = {
+    .narrow = ALL_NARROW(NARROW(scan_narrow_products, totals_of_narrow_products)),
+    .wide = {KERNEL(scan_products), KERNEL(totals_of_products), GROUP, 0, false, 0, CAN_TURN}};
+
+#undef NARROW
+#undef ALL_NARROW
+#undef JOIN
+#undef GROUP
+#undef MAP
+#undef WIDE
+#undef KERNEL
+#undef HALF
+#undef PARTS
+#undef JOINED
+#undef PAIRED
+#undef QUADS
+#undef MAP_VALUE
+#undef MAP_TRUTH
+#undef MAP_NAME
+#undef MAP_INLINE
+#undef MAP_MUL
+#undef MAP_ADD
+#undef MAP_SUB
+#undef MAP_FMA
+#undef MAP_ALL_FALSE
+#undef MAP_IF
+#undef MAP_CHOOSE
+#undef MAP_IS_ZERO
+#undef MAP_FINITE
+#undef UNROLL

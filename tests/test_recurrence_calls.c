@@ -1,0 +1,283 @@
+/* Calls of linear recurrences and running products beside their bits: states, totals, and what wrong calls get. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <tuplescan/tuplescan.h>
+
+#include "support/random.h"
+#include "support/recurrence.h"
+#include "support/tables.h"
+#include "support/ways.h"
+
+static void *get_memory(size_t bytes) {
+    void *const memory = aligned_alloc(64, (bytes / 64 + 1) * 64);
+    assert_non_null(memory);
+    memset(memory, 0x5A, bytes);
+    return memory;
+}
+
+static double get(const void *values) { return (double)*(const float *)values; }
+
+static bool same_bits(const void *x, const void *y) {
+    uint64_t a = 0, b = 0;
+    memcpy(&a, x, sizeof(float));
+    memcpy(&b, y, sizeof(float));
+    return elements_same(a, b, TABLE_F32);
+}
+
+static void test_with_ones_it_is_a_sum(void **state) {
+    enum { SUM_ROWS = 3001, SUM_COLUMNS = 21 };
+    static float ones[SUM_ROWS * SUM_COLUMNS], b[SUM_ROWS * SUM_COLUMNS], h[SUM_ROWS * SUM_COLUMNS],
+        sums[SUM_ROWS * SUM_COLUMNS];
+    static const float start[SUM_COLUMNS] = {1, -2.5f, 3e-7f, -0.0f, 1e10f};
+    const table_view table = {b, SUM_ROWS, SUM_COLUMNS, 0, TABLE_F32}, out = {h, SUM_ROWS, SUM_COLUMNS, 0, TABLE_F32};
+    const table_view sum = {sums, SUM_ROWS, SUM_COLUMNS, 0, TABLE_F32};
+    table_view a = {ones, 1, 1, 0, TABLE_F32};
+    (void)state;
+    recurrence_make(TABLE_F32, "one", SUM_ROWS, SUM_COLUMNS, 3, ones, b);
+    for (size_t way = 0; way < way_count; way++)
+        for (unsigned i = 0; i < 4; i++) {
+            const table_scan_options options = {.backend = ways[way].backend, .carry_in = start, .reverse = i & 1};
+            way_enter(&ways[way]);
+            a.rows = i & 2 ? SUM_ROWS : 1;
+            a.columns = i & 2 ? SUM_COLUMNS : 1;
+            assert_int_equal(table_linear_recurrence(&a, &table, &out, &options), TABLE_OK);
+            assert_int_equal(table_prefix_sum(&table, &sum, &options), TABLE_OK);
+            assert_memory_equal(h, sums, sizeof sums);
+        }
+}
+
+/* Ranges of rows that were summed up by themselves, joined in any order, and the state that a call leaves. */
+static void test_states(void **state) {
+    enum { MOST = 2600, WIDTH = 5, PARTS = 6 };
+    static float a[MOST * WIDTH], b[MOST * WIDTH], h[MOST * WIDTH], end[WIDTH], sums[WIDTH];
+    struct random random = {run_seed()};
+    size_t bytes;
+    (void)state;
+    assert_int_equal(table_state_bytes_of(TABLE_RECURRENCE, TABLE_F32, WIDTH, &bytes), TABLE_OK);
+    char *const parts = get_memory(PARTS * bytes), *const whole = get_memory(bytes), *const saved = get_memory(bytes);
+    for (unsigned trial = 0; trial < 40; trial++) {
+        const size_t rows = 1 + random_below(&random, MOST);
+        recurrence_make(TABLE_F32, recurrence_kinds[trial % recurrence_kind_count], rows, WIDTH, trial, a, b);
+        const table_view factors = {a, rows, WIDTH, 0, TABLE_F32}, terms = {b, rows, WIDTH, 0, TABLE_F32};
+        const table_view out = {h, rows, WIDTH, 0, TABLE_F32};
+        table_scan_options options = {.carry_out = end, .state = whole};
+        memset(whole, 0, bytes);
+        assert_int_equal(table_linear_recurrence(&factors, &terms, &out, &options), TABLE_OK);
+        assert_int_equal(table_state_check(whole, bytes, TABLE_F32, WIDTH), TABLE_OK);
+        assert_int_equal(table_state_sums(whole, sums), TABLE_OK);
+        for (size_t j = 0; j < WIDTH; j++)
+            assert_true(same_bits(&sums[j], &end[j]) && same_bits(&sums[j], &h[(rows - 1) * WIDTH + j]));
+        const table_scan_options last = {.carry_out = sums, .threads = 1 + trial % 4};
+        assert_int_equal(table_linear_recurrence(&factors, &terms, NULL, &last), TABLE_OK);
+        for (size_t j = 0; j < WIDTH; j++)
+            assert_true(same_bits(&sums[j], &end[j]));
+        size_t first = 0;
+        for (size_t part = 0; part < PARTS; part++) {
+            const size_t count = part + 1 == PARTS ? rows - first : random_below(&random, rows - first + 1);
+            const table_view some_factors = {a + first * WIDTH, count, WIDTH, 0, TABLE_F32};
+            const table_view some_terms = {b + first * WIDTH, count, WIDTH, 0, TABLE_F32};
+            const table_scan_options feed = {.state = parts + part * bytes};
+            assert_int_equal(table_state_begin_of(feed.state, TABLE_RECURRENCE, TABLE_F32, WIDTH, first), TABLE_OK);
+            assert_int_equal(table_linear_recurrence(&some_factors, &some_terms, NULL, &feed), TABLE_OK);
+            first += count;
+        }
+        for (size_t left = PARTS; left > 1; left--) { /* the later ones move up */
+            const size_t at = random_below(&random, left - 1);
+            assert_int_equal(table_state_join(parts + at * bytes, parts + (at + 1) * bytes), TABLE_OK);
+            memmove(parts + (at + 1) * bytes, parts + (at + 2) * bytes, (left - 2 - at) * bytes);
+        }
+        for (size_t i = sizeof(float) * 16; i < bytes; i += sizeof(float)) /* NaNs have many bits */
+            if (!same_bits(parts + i, whole + i))
+                fail_msg("%s, %zu rows: byte %zu of the state is %g, not %g",
+                         recurrence_kinds[trial % recurrence_kind_count], rows, i, get(parts + i), get(whole + i));
+        assert_memory_equal(parts, whole, 16 * sizeof(float));
+        assert_int_equal(table_state_sums(parts, sums), TABLE_OK);
+        for (size_t j = 0; j < WIDTH; j++)
+            assert_true(same_bits(&sums[j], &end[j]));
+        assert_int_equal(table_state_save(whole, saved, bytes), TABLE_OK);
+        memset(parts, 0x77, bytes);
+        assert_int_equal(table_state_load(saved, bytes, parts), TABLE_OK);
+        assert_true(table_state_equal(parts, whole));
+    }
+    free(parts);
+    free(whole);
+    free(saved);
+}
+
+/* A call that is right as it stands. */
+struct recurrence_call {
+    table_view a, b, h;
+    table_scan_options options;
+};
+
+enum { ROWS = 10, COLUMNS = 4, CELLS = 2 * ROWS * COLUMNS };
+static struct {
+    float a[CELLS], b[CELLS], h[CELLS], carry_in[COLUMNS], carry_out[COLUMNS], first[COLUMNS];
+    uint64_t overflow;
+    _Alignas(TABLE_STATE_ALIGNMENT) unsigned char state[131 * 16 * COLUMNS + 64];
+} memory, kept;
+
+static struct recurrence_call right_call(void) {
+    memset(&memory, 0, sizeof memory);
+    for (size_t i = 0; i < CELLS; i++)
+        memory.a[i] = memory.b[i] = memory.h[i] = 0.5f;
+    return (struct recurrence_call){.a = {memory.a, ROWS, COLUMNS, 0, TABLE_F32},
+                                    .b = {memory.b, ROWS, COLUMNS, 0, TABLE_F32},
+                                    .h = {memory.h, ROWS, COLUMNS, 0, TABLE_F32},
+                                    .options = {.carry_in = memory.carry_in, .carry_out = memory.carry_out}};
+}
+
+/* Nothing is written, and the reason has the word. */
+static void expect_refused(const struct recurrence_call *call, table_status status, const char *word, int line) {
+    static _Alignas(TABLE_WORKSPACE_ALIGNMENT) char workspace[1 << 16];
+    struct table_scan_options on_stream = call->options;
+    size_t bytes = 12345;
+    on_stream.workspace = workspace;
+    on_stream.workspace_bytes = sizeof workspace;
+    memcpy(&kept, &memory, sizeof memory);
+    for (int form = 0; form < 3; form++) {
+        const table_status found =
+            form == 0   ? table_linear_recurrence(&call->a, &call->b, &call->h, &call->options)
+            : form == 1 ? table_linear_recurrence_async(&call->a, &call->b, &call->h, &on_stream)
+                        : table_linear_recurrence_workspace(&call->a, &call->b, &call->h, &call->options, &bytes);
+        if (form == 2 && status == TABLE_ERROR_STATE)
+            continue; /* what is in a state is looked at when it is used */
+        if (found != status || !strstr(table_error_detail(), word))
+            fail_msg("line %d, form %d: status %d, %s", line, form, (int)found, table_error_detail());
+        assert_int_equal(bytes, 12345);
+        assert_memory_equal(&kept, &memory, sizeof memory);
+    }
+}
+#define WRONG(STATUS, WORD, ...)                                                                                       \
+    do {                                                                                                               \
+        struct recurrence_call call = right_call();                                                                    \
+        __VA_ARGS__;                                                                                                   \
+        expect_refused(&call, TABLE_ERROR_##STATUS, WORD, __LINE__);                                                   \
+    } while (0)
+
+/* Totals of products, by chunks of several threads, too. */
+static void test_totals_of_products(void **state) {
+    enum { MOST = 5000, WIDTH = 3 };
+    static float values[MOST * WIDTH], terms[MOST * WIDTH], products[MOST * WIDTH], last[WIDTH];
+    const table_view in = {values, MOST, WIDTH, 0, TABLE_F32}, out = {products, MOST, WIDTH, 0, TABLE_F32};
+    (void)state;
+    recurrence_make(TABLE_F32, "near1", MOST, WIDTH, 17, values, terms);
+    for (size_t way = 0; way < way_count; way++) {
+        const table_scan_options options = {.operation = TABLE_PRODUCT, .threads = 4};
+        way_enter(&ways[way]);
+        assert_int_equal(table_prefix_sum(&in, &out, &options), TABLE_OK);
+        assert_int_equal(table_column_totals(&in, TABLE_F32, last, &options), TABLE_OK);
+        assert_memory_equal(last, products + (MOST - 1) * WIDTH, sizeof last);
+    }
+}
+
+static void test_wrong_calls(void **state) {
+    const struct recurrence_call right = right_call();
+    (void)state;
+    assert_int_equal(table_linear_recurrence(&right.a, &right.b, &right.h, &right.options), TABLE_OK);
+    assert_int_equal(table_linear_recurrence(NULL, &right.b, &right.h, NULL), TABLE_ERROR_ARGUMENT);
+    assert_int_equal(table_linear_recurrence(&right.a, NULL, &right.h, NULL), TABLE_ERROR_ARGUMENT);
+    assert_int_equal(table_linear_recurrence(&right.a, &right.b, NULL, NULL), TABLE_ERROR_ARGUMENT);
+    WRONG(SHAPE, "a is 9 x 4", call.a.rows = ROWS - 1);
+    WRONG(SHAPE, "a is 10 x 3", call.a.columns = COLUMNS - 1);
+    WRONG(SHAPE, "a is 2 x 1", call.a.rows = 2, call.a.columns = 1);
+    WRONG(SHAPE, "a->stride", call.a.stride = 3);
+    WRONG(SHAPE, "h is 9", call.h.rows = ROWS - 1);
+    WRONG(ARGUMENT, "a->data", call.a.data = NULL);
+    WRONG(TYPE, "a->type is f64", call.a.type = TABLE_F64);
+    WRONG(TYPE, "a->type 77", call.a.type = (table_type)77);
+    WRONG(TYPE, "i32", call.b.type = TABLE_I32);
+    WRONG(TYPE, "f64", call.h.type = TABLE_F64);
+    WRONG(OVERLAP, "a and h", call.h = call.a);
+    WRONG(OVERLAP, "a and h", call.h.data = memory.a + 1);
+    WRONG(OVERLAP, "b and h", call.h.data = memory.b + 1);
+    WRONG(OVERLAP, "carry_out and a", call.options.carry_out = memory.a);
+    WRONG(OVERLAP, "first_coefficients and h", call.options.shifted_coefficients = 1,
+          call.options.first_coefficients = memory.h);
+    WRONG(ARGUMENT, "shifted_coefficients is 2", call.options.shifted_coefficients = 2);
+    WRONG(ARGUMENT, "first_coefficients is for", call.options.first_coefficients = memory.first);
+    WRONG(ARGUMENT, "let through", call.options.shifted_coefficients = 1);
+    WRONG(ARGUMENT, "offsets", call.options.offsets = 1);
+    WRONG(ARGUMENT, "first_overflow", call.options.first_overflow = &memory.overflow);
+    WRONG(ARGUMENT, "operation", call.options.operation = TABLE_PRODUCT);
+    WRONG(ARGUMENT, "operation", call.options.operation = TABLE_RECURRENCE);
+    WRONG(BACKEND, "CUDA", call.options.backend = TABLE_BACKEND_CUDA);
+    WRONG(ALIGNMENT, "state", call.options.carry_in = NULL, call.options.state = memory.state + 1);
+    WRONG(STATE, "sums", call.options.carry_in = NULL, call.options.state = memory.state,
+          assert_int_equal(table_state_begin(memory.state, TABLE_F32, COLUMNS, 0), TABLE_OK));
+    WRONG(STATE, "columns", call.options.carry_in = NULL, call.options.state = memory.state,
+          assert_int_equal(table_state_begin_of(memory.state, TABLE_RECURRENCE, TABLE_F32, 1, 0), TABLE_OK));
+    WRONG(STATE, "f64", call.options.carry_in = NULL, call.options.state = memory.state,
+          assert_int_equal(table_state_begin_of(memory.state, TABLE_RECURRENCE, TABLE_F64, 2, 0), TABLE_OK));
+}
+
+static void test_sums_have_no_coefficients(void **state) {
+    const struct recurrence_call call = right_call();
+    const table_scan_options wrong[] = {{.shifted_coefficients = 1},
+                                        {.coefficient_step = 1},
+                                        {.shifted_coefficients = 1, .first_coefficients = memory.first}};
+    (void)state;
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        assert_int_equal(table_prefix_sum(&call.b, &call.h, &wrong[i]), TABLE_ERROR_ARGUMENT);
+        assert_non_null(strstr(table_error_detail(), "coefficients"));
+        assert_int_equal(table_column_totals(&call.b, TABLE_F32, memory.carry_out, &wrong[i]), TABLE_ERROR_ARGUMENT);
+    }
+}
+
+static int64_t read_nothing(void *context, void *to, size_t bytes) {
+    (void)context, (void)to, (void)bytes;
+    return 0;
+}
+
+static int write_nothing(void *context, const void *from, size_t bytes) {
+    (void)context, (void)from, (void)bytes;
+    return 0;
+}
+
+static void test_where_products_of_floats_are_refused(void **state) {
+    const struct recurrence_call call = right_call();
+    const table_scan_options product = {.operation = TABLE_PRODUCT},
+                             offsets = {.operation = TABLE_PRODUCT, .offsets = 1};
+    const table_column in = {memory.b, COLUMNS}, out = {memory.h, COLUMNS};
+    const table_columns from = {&in, 1, ROWS, TABLE_F32}, to = {&out, 1, ROWS, TABLE_F32};
+    const table_part part = {.in = call.b, .out = call.h};
+    const table_view more = {memory.h, ROWS + 1, COLUMNS, 0, TABLE_F32};
+    const table_stream_options stream = {.in_type = TABLE_F32,
+                                         .out_type = TABLE_F32,
+                                         .columns = 1,
+                                         .read = read_nothing,
+                                         .write = write_nothing,
+                                         .scan = product};
+    (void)state;
+    memcpy(&kept, &memory, sizeof memory);
+    for (int i = 0; i < 4; i++) {
+        const table_status status = i == 0   ? table_prefix_sum_columns(&from, &to, &product)
+                                    : i == 1 ? table_stream(&stream)
+                                    : i == 2 ? table_prefix_sum_devices(&part, 1, &product, NULL)
+                                             : table_prefix_sum(&call.b, &more, &offsets);
+        assert_int_equal(status, TABLE_ERROR_ARGUMENT);
+        assert_non_null(strstr(table_error_detail(), "products of floats"));
+        assert_memory_equal(&kept, &memory, sizeof memory);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_with_ones_it_is_a_sum),     cmocka_unit_test(test_states),
+        cmocka_unit_test(test_totals_of_products),        cmocka_unit_test(test_wrong_calls),
+        cmocka_unit_test(test_sums_have_no_coefficients), cmocka_unit_test(test_where_products_of_floats_are_refused)};
+    const char *unavailable = ways_unavailable();
+    if (unavailable) {
+        printf("skipped: %s\n", unavailable);
+        return 77;
+    }
+    return cmocka_run_group_tests_name("recurrence_calls", tests, NULL, NULL);
+}
