@@ -22,10 +22,10 @@ CALLS = ['C', 'scan', *PYTHON]
 
 # What can be asked for, and each name that it goes by.
 OPTIONS = {
-    'maximum, minimum, product': ['operation', '--operation'],
     'sums in another type': ['dtype', '--out-type'],
     'along another axis': ['axis', 'dim', 'in_step'],
     'into memory that is there': ['out', '--output'],
+    'maxima, minima, products': ['operation', '--operation'],
     'exclusive': ['exclusive', '--exclusive'],
     'from the end': ['reverse', '--reverse'],
     'begin with a row': ['start', 'carry_in', '--carry-in'],
@@ -46,7 +46,6 @@ PLACE = 'it works where the array is'
 
 # (option, calls, reason)
 WHY_NOT = [
-    ('maximum, minimum, product', list(PYTHON), 'of C and the command alone so far'),
     ('sums in another type', ['C'], 'the type of `out`'),
     ('along another axis', ['scan'], 'along the first axis alone, as the file lies'),
     ('along another axis', ['column_totals'], 'give `np.moveaxis(x, axis, 0)`'),
@@ -55,6 +54,9 @@ WHY_NOT = [
     ('into memory that is there', ['C'], 'the argument `out`'),
     ('into memory that is there', ['cumulative_sum', 'column_totals'], 'by the array API standard, or one row'),
     ('into memory that is there', ['frames', 'dask', 'jax', 'torch'], 'its library makes the arrays'),
+    ('maxima, minima, products', ['cumsum'], '`cummax`, `cummin` and `cumprod` have all of its options, on the CPU'),
+    ('maxima, minima, products', ['nancumsum', 'cumulative_sum', 'column_totals', 'frames', 'dask', 'mpi', 'jax', 'torch'],
+     'sums alone; arrays in host memory may be given to `cummax`, `cummin` and `cumprod`'),
     ('exclusive', ['cumulative_sum'], 'by the letter of the array API standard: use `cumsum`'),
     ('exclusive', ['column_totals'], 'the totals are of all rows'),
     ('from the end', ['cumulative_sum'], 'by the letter of the array API standard: use `cumsum`'),

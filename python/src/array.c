@@ -130,9 +130,10 @@ int array_open_row(struct array *array, PyObject *object, bool writable, const t
     return array_open(array, object, writable, name) == 0 ? array_as_row(array, like, device, name, data) : -1;
 }
 
-int array_open_state(struct array *array, PyObject *object, table_type type, size_t columns, void **state) {
+int array_open_state(struct array *array, PyObject *object, table_operation operation, table_type type, size_t columns,
+                     void **state) {
     size_t wanted = 0;
-    const table_status status = object == Py_None ? TABLE_OK : table_state_bytes(type, columns, &wanted);
+    const table_status status = object == Py_None ? TABLE_OK : table_state_bytes_of(operation, type, columns, &wanted);
     const table_view like = {.columns = wanted, .type = TABLE_U8};
     if (status == TABLE_OK)
         return array_open_row(array, object, true, &like, -1, "state", state);

@@ -45,8 +45,9 @@ int array_as_row(const struct array *array, const table_view *like, int device, 
 int array_open_row(struct array *array, PyObject *object, bool writable, const table_view *like, int device,
                    const char *name, void **data);
 
-/* A row that is the memory of a state of so many columns of sums of that type; else as array_open_row(). */
-int array_open_state(struct array *array, PyObject *object, table_type type, size_t columns, void **state);
+/* A row that is the memory of a state of so many columns kept as that type; else as array_open_row(). */
+int array_open_state(struct array *array, PyObject *object, table_operation operation, table_type type, size_t columns,
+                     void **state);
 
 /* Arguments that are columns in host memory, for columns_close(). `written`: a bit for each of them. The view of one
  * that is None is empty. */

@@ -102,7 +102,7 @@ PyObject *core_scan_columns(PyObject *module, PyObject *tuple) {
         const table_type kept = table_sum_type(out.table.type);
         const table_view row = {.columns = out.table.count, .type = kept};
         if (array_open_row(&start, start_object, false, &row, -1, "start", &carry) == 0 &&
-            array_open_state(&state, state_object, kept, out.table.count, &options.state) == 0) {
+            array_open_state(&state, state_object, TABLE_SUM, kept, out.table.count, &options.state) == 0) {
             options.carry_in = carry;
             result = scan_opened(&in.table, &out.table, &options, check);
         }

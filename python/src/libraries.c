@@ -289,7 +289,7 @@ static bool sum_opened(struct module_state *state, const struct library *library
     struct tables tables;
     struct tables_run run = {.options = *options};
     table_status status;
-    if (!tables_same_shape(in, out) || tables_make(&tables, in, out, axis, false) != 1)
+    if (!tables_same_shape(in, out) || tables_make(&tables, in, out, axis, TABLE_SUM, false) != 1)
         return false;
     if (tables.count == 0)
         return true;

@@ -47,6 +47,7 @@ PyObject *core_cupy_is_here(PyObject *module, PyObject *arguments);
 /* scan.c */
 PyObject *core_scan(PyObject *module, PyObject *arguments);
 PyObject *core_types_supported(PyObject *module, PyObject *arguments);
+PyObject *core_kept_type(PyObject *module, PyObject *arguments);
 PyObject *core_scan_on_stream(PyObject *module, PyObject *arguments);
 PyObject *core_column_totals(PyObject *module, PyObject *arguments);
 

@@ -1,11 +1,12 @@
 /* Sums of arrays into others, and column totals. */
 #include "module.h"
 
-/* What a call asks for, as bits of one number. */
-enum { EXCLUSIVE = 1, REVERSE = 2, CHECK = 4, SKIP_NAN = 8, OFFSETS = 16, FLAGS_ALL = 31 };
+/* What a call asks for, as bits of one number, in which a table_operation begins at bit OPERATION. */
+enum { EXCLUSIVE = 1, REVERSE = 2, CHECK = 4, SKIP_NAN = 8, OFFSETS = 16, FLAGS_ALL = 31, OPERATION = 8 };
 
 static int set_flags(struct tables_run *run, int flags) {
-    if (flags & ~FLAGS_ALL) {
+    run->options.operation = (table_operation)(flags >> OPERATION);
+    if (flags & ((1 << OPERATION) - 1) & ~FLAGS_ALL || !table_operation_name(run->options.operation)) {
         PyErr_Format(PyExc_ValueError, "flags: %d has bits that are not known", flags);
         return -1;
     }
@@ -19,16 +20,16 @@ static int set_flags(struct tables_run *run, int flags) {
 
 /* tables_make(), also for offsets: of one table, with one row more in `out`. */
 static int make(struct tables *tables, const struct array *in, struct array *out, int axis, bool one_by_one,
-                bool offsets) {
-    if (!offsets)
-        return tables_make(tables, in, out, axis, one_by_one);
+                const table_scan_options *options) {
+    if (!options->offsets)
+        return tables_make(tables, in, out, axis, options->operation, one_by_one);
     if (axis < 0 || axis >= out->dims || out->shape[axis] == 0) {
         PyErr_SetString(PyExc_ValueError, "out: must have one place more along that axis");
         return -1;
     }
     const bool ascends = out->stride[axis] >= 0;
     out->shape[axis]--;
-    const int taken = ascends ? tables_make(tables, in, out, axis, one_by_one) : 0;
+    const int taken = ascends ? tables_make(tables, in, out, axis, options->operation, one_by_one) : 0;
     out->shape[axis]++;
     if (taken != 1 || tables->count != 1)
         return taken < 0 ? -1 : 0;
@@ -60,7 +61,7 @@ static int words_of(const struct array *array, PyObject *object, size_t calls, c
 static int set_arrays(const struct array *arrays, PyObject *const *objects, const struct tables *tables, size_t calls,
                       table_scan_options *options) {
     const struct array *out = &arrays[OUT];
-    const table_type kept = table_sum_type(out->type);
+    const table_type kept = table_kept_type(options->operation, out->type);
     const table_view row = {.columns = tables->count * tables->out.columns, .type = kept};
     table_view workspace = {0};
     size_t bytes = 0;
@@ -68,7 +69,7 @@ static int set_arrays(const struct array *arrays, PyObject *const *objects, cons
     if (objects[START] != Py_None && array_as_row(&arrays[START], &row, out->device, names[START], &start) != 0)
         return -1;
     if (objects[STATE] != Py_None) {
-        const table_status status = table_state_bytes(kept, tables->out.columns, &bytes);
+        const table_status status = table_state_bytes_of(options->operation, kept, tables->out.columns, &bytes);
         const table_view state = {.columns = bytes, .type = TABLE_U8};
         if (status != TABLE_OK)
             return raise_status(status), -1;
@@ -118,7 +119,7 @@ static PyObject *sum(const struct tables *tables, struct tables_run *run) {
 static PyObject *scan_opened(struct array *arrays, PyObject *const *objects, int axis, struct tables_run *run) {
     struct tables tables;
     const bool one_by_one = run->check || objects[FIRST] != Py_None; /* a call for each table */
-    const int taken = make(&tables, &arrays[X], &arrays[OUT], axis, one_by_one, run->options.offsets);
+    const int taken = make(&tables, &arrays[X], &arrays[OUT], axis, one_by_one, &run->options);
     if (taken < 0)
         return NULL;
     const size_t calls = !taken || tables.count == 0 ? 0 : one_by_one ? tables.count : tables_calls(&tables);
@@ -181,13 +182,22 @@ PyObject *core_scan_on_stream(PyObject *module, PyObject *tuple) {
     return scan(objects, axis, flags, &run);
 }
 
-/* types_supported(number, number): whether the library sums tables of the first type into the second one. */
+/* types_supported(number, number, operation): whether the library joins rows of the first type into the second one. */
 PyObject *core_types_supported(PyObject *module, PyObject *tuple) {
     (void)module;
-    int in, out;
-    if (!PyArg_ParseTuple(tuple, "ii", &in, &out))
+    int in, out, operation;
+    if (!PyArg_ParseTuple(tuple, "iii", &in, &out, &operation))
         return NULL;
-    return PyBool_FromLong(table_types_supported((table_type)in, (table_type)out));
+    return PyBool_FromLong(table_operation_supported((table_operation)operation, (table_type)in, (table_type)out));
+}
+
+/* kept_type(number, operation): the number of the type that results of a type are kept in; 0 for none. */
+PyObject *core_kept_type(PyObject *module, PyObject *tuple) {
+    (void)module;
+    int out, operation;
+    if (!PyArg_ParseTuple(tuple, "ii", &out, &operation))
+        return NULL;
+    return PyLong_FromLong((long)table_kept_type((table_operation)operation, (table_type)out));
 }
 
 struct totals_arguments {
@@ -204,7 +214,7 @@ static PyObject *totals_of(const struct totals_arguments *arguments, const table
     PyObject *result = NULL;
     if (array_open_row(&arrays[0], arguments->totals, true, &row, -1, "totals", &totals) == 0 &&
         array_open_row(&arrays[1], arguments->start, false, &row, -1, "start", &start) == 0 &&
-        array_open_state(&arrays[2], arguments->state, type, view->columns, &options.state) == 0) {
+        array_open_state(&arrays[2], arguments->state, TABLE_SUM, type, view->columns, &options.state) == 0) {
         struct call call;
         options.carry_in = start;
         result = none_or(CALL(&call, &options.threads, table_column_totals(view, type, totals, &options)));

@@ -6,17 +6,17 @@ static int wrong(PyObject *exception, const char *name, const char *what) {
     return -1;
 }
 
-/* state_bytes(type, columns): how many bytes a state has. */
+/* state_bytes(type, columns, operation): how many bytes a state has. */
 PyObject *core_state_bytes(PyObject *module, PyObject *tuple) {
     (void)module;
-    int type;
+    int type, operation;
     Py_ssize_t columns;
     size_t bytes;
-    if (!PyArg_ParseTuple(tuple, "in", &type, &columns))
+    if (!PyArg_ParseTuple(tuple, "ini", &type, &columns, &operation))
         return NULL;
     if (columns < 0)
         columns = 0; /* which the library refuses */
-    table_status status = table_state_bytes((table_type)type, (size_t)columns, &bytes);
+    table_status status = table_state_bytes_of((table_operation)operation, (table_type)type, (size_t)columns, &bytes);
     return status == TABLE_OK ? PyLong_FromSize_t(bytes) : raise_status(status);
 }
 
@@ -30,7 +30,7 @@ PyObject *core_state_begin(PyObject *module, PyObject *tuple) {
     struct array array;
     void *state;
     if (!PyArg_ParseTuple(tuple, "OinK", &object, &type, &columns, &first_row) ||
-        array_open_state(&array, object, (table_type)type, (size_t)columns, &state) != 0)
+        array_open_state(&array, object, TABLE_SUM, (table_type)type, (size_t)columns, &state) != 0)
         return NULL;
     const table_status status = table_state_begin(state, (table_type)type, (size_t)columns, first_row);
     array_close(&array);
@@ -64,7 +64,7 @@ static PyObject *close_states(struct columns *columns, table_status status) {
     return none_or(status);
 }
 
-/* state_facts(state): (type, columns, first_row, rows), all 0 if the sum has not begun. */
+/* state_facts(state): (type, columns, first_row, rows, operation), all 0 if the sum has not begun. */
 PyObject *core_state_facts(PyObject *module, PyObject *object) {
     (void)module;
     static const char *const names[] = {"state"};
@@ -73,8 +73,8 @@ PyObject *core_state_facts(PyObject *module, PyObject *object) {
     if (open_states(&columns, object, names, 0, 1, &facts) != 0)
         return NULL;
     columns_close(&columns);
-    return Py_BuildValue("(inKK)", (int)facts.type, (Py_ssize_t)facts.columns, (unsigned long long)facts.first_row,
-                         (unsigned long long)facts.rows);
+    return Py_BuildValue("(inKKi)", (int)facts.type, (Py_ssize_t)facts.columns, (unsigned long long)facts.first_row,
+                         (unsigned long long)facts.rows, (int)facts.operation);
 }
 
 /* state_sums(state, row): the running sums through the last row, into the row. */

@@ -78,14 +78,15 @@ static void add_axis(struct tables *tables, Py_ssize_t extent, Py_ssize_t in_str
     tables->dims++;
 }
 
-bool tables_describe(struct tables *tables, const struct array *in, const struct array *out, int axis) {
+bool tables_describe(struct tables *tables, const struct array *in, const struct array *out, int axis,
+                     table_operation operation) {
     tables->count = 0;
     tables->dims = 0;
     for (int i = 0; i < in->dims; i++)
         if (in->shape[i] == 0)
             return true;
     if (!view_make(&tables->in, in, axis) || !view_make(&tables->out, out, axis) ||
-        !table_types_supported(in->type, out->type))
+        !table_operation_supported(operation, in->type, out->type))
         return false;
     tables->count = 1;
     for (int i = 0; i < axis; i++) {
@@ -104,12 +105,13 @@ bool tables_same_shape(const struct array *in, const struct array *out) {
 
 size_t tables_calls(const struct tables *tables) { return tables->count / at_once(tables); }
 
-int tables_make(struct tables *tables, const struct array *in, const struct array *out, int axis, bool one_by_one) {
+int tables_make(struct tables *tables, const struct array *in, const struct array *out, int axis,
+                table_operation operation, bool one_by_one) {
     if (!tables_same_shape(in, out) || axis < 0 || axis >= in->dims || in->device != out->device) {
         PyErr_SetString(PyExc_ValueError, "in and out must have one shape, with that axis, on one device");
         return -1;
     }
-    if (!tables_describe(tables, in, out, axis))
+    if (!tables_describe(tables, in, out, axis, operation))
         return 0;
     if (tables->count == 0)
         return 1;
@@ -157,7 +159,7 @@ static size_t take_last_axis(const struct tables *tables, const struct tables_ru
 table_status tables_scan(const struct tables *tables, struct tables_run *run) {
     table_view in = tables->in, out = tables->out;
     table_scan_options options = run->options;
-    const size_t row_bytes = out.columns * table_type_size(table_sum_type(out.type));
+    const size_t row_bytes = out.columns * table_type_size(table_kept_type(options.operation, out.type));
     const size_t step = take_last_axis(tables, run, &options);
     const int dims = tables->dims - (options.tables > 0);
     Py_ssize_t at[ARRAY_DIMS_MOST];

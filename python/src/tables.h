@@ -15,11 +15,13 @@ struct tables {
 /* 1; or 0 if the library cannot take the arrays as they lie: columns or bytes apart, rows over each other, types,
  * tables that may share memory, many small tables in host memory that need a call each. one_by_one: all need one. -1
  * and an exception if the arguments contradict each other. */
-int tables_make(struct tables *tables, const struct array *in, const struct array *out, int axis, bool one_by_one);
+int tables_make(struct tables *tables, const struct array *in, const struct array *out, int axis,
+                table_operation operation, bool one_by_one);
 
 /* The same for arrays of one shape that has that axis, without the GIL, and for small tables in any number: whether the
  * library can take them as they lie. */
-bool tables_describe(struct tables *tables, const struct array *in, const struct array *out, int axis);
+bool tables_describe(struct tables *tables, const struct array *in, const struct array *out, int axis,
+                     table_operation operation);
 size_t tables_calls(const struct tables *tables); /* of the library */
 bool tables_same_shape(const struct array *in, const struct array *out);
 

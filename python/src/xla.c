@@ -124,7 +124,7 @@ static struct xla_error *sum(const struct xla_call *call, bool on_stream) {
     struct tables tables;
     if (!axis || !exclusive || !reverse || !array_of(&in, &call->arguments, on_stream) ||
         !array_of(&out, &call->results, on_stream) || !tables_same_shape(&in, &out) || *axis < 0 || *axis >= in.dims ||
-        !tables_describe(&tables, &in, &out, (int)*axis))
+        !tables_describe(&tables, &in, &out, (int)*axis, TABLE_SUM))
         return error(call, XLA_INVALID_ARGUMENT, "tuplescan: has other arguments than it is made for");
     struct tables_run run = {.options = {.exclusive = *exclusive != 0, .reverse = *reverse != 0}};
     if (tables.count == 0)

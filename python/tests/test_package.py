@@ -119,7 +119,7 @@ def test_every_function_says_what_it_does():
 def test_stubs_have_the_parameters():
     stubs = ast.parse((pathlib.Path(tuplescan.__file__).parent / "__init__.pyi").read_text())
     assert (pathlib.Path(tuplescan.__file__).parent / "py.typed").exists()
-    found = set()
+    found, scanned = set(), list(inspect.signature(tuplescan.cumsum).parameters)
     for stub in stubs.body:
         if isinstance(stub, ast.FunctionDef):
             found.add(stub.name)
@@ -130,6 +130,9 @@ def test_stubs_have_the_parameters():
             assert [argument.arg for argument in arguments.kwonlyargs] == [
                 parameter.name for parameter in parameters if parameter.kind is inspect.Parameter.KEYWORD_ONLY
             ]
+        elif isinstance(stub, ast.AnnAssign) and ast.unparse(stub.annotation) == "_OfAnOperation":
+            found.add(stub.target.id)
+            assert list(inspect.signature(getattr(tuplescan, stub.target.id)).parameters) == scanned
     assert found == set(tuplescan.__all__) - {"OverflowAt", "State"}
     stub = next(of for of in stubs.body if isinstance(of, ast.ClassDef) and of.name == "State")
     declared = {of.name for of in stub.body if isinstance(of, ast.FunctionDef)}
@@ -146,6 +149,7 @@ from tuplescan import frames
 x, state = np.ones((4, 3)), tuplescan.State()
 assert_type(tuplescan.cumsum(x, 0, "f4", start=1, state=state), NDArray[Any])
 assert_type(tuplescan.cumsum([1, 2]), NDArray[Any])
+assert_type(tuplescan.cummax(x, exclusive=True), NDArray[Any])
 assert_type(tuplescan.cumulative_sum([1, 2], include_initial=True), NDArray[Any])
 assert_type(tuplescan.column_totals(x), NDArray[Any])
 assert_type(tuplescan.column_totals(x, state=state), NDArray[Any] | None)

@@ -17,6 +17,9 @@ __all__ = [
     "argsort",
     "bincount",
     "column_totals",
+    "cummax",
+    "cummin",
+    "cumprod",
     "cumsum",
     "cumulative_sum",
     "cuda_unavailable",
@@ -30,7 +33,7 @@ __all__ = [
 
 # Where what is imported when it is first asked for is, and numpy with it.
 _FROM = {
-    "_calls": ("column_totals", "cumulative_sum", "nancumsum"),
+    "_calls": ("column_totals", "cummax", "cummin", "cumprod", "cumulative_sum", "nancumsum"),
     "_keys": ("argsort", "bincount", "digit_counts", "histogram", "sort"),
     "_state": ("State",),
 }

@@ -11,7 +11,8 @@ from . import _core
 from ._errors import OverflowAt
 from ._kinds import refuse_missing
 from ._state import State, as_it_was_if_it_fails, copy_of, memory_for
-from ._types import CHECK_OVERFLOW, NUMBERS, PARTS, REVERSE, added_in, sums_type, typed
+from ._types import (CHECK_OVERFLOW, MAXIMUM, MINIMUM, NUMBERS, OPERATION, PARTS, PRODUCT, REVERSE, SUM, added_in,
+                     sums_type, typed)  # fmt: skip
 
 try:
     from numpy.lib.array_utils import normalize_axis_index
@@ -24,7 +25,7 @@ _PIECE_COLUMNS = 256
 _PIECE_ROWS = 64
 
 
-def row_to_start_with(start, shape, dtype):
+def row_to_start_with(start, shape, dtype, operation=SUM):
     """`start` as a new row of that shape; only what loses nothing of its kind is converted."""
     refuse_missing(start, "start")
     row = np.asarray(start)
@@ -34,14 +35,14 @@ def row_to_start_with(start, shape, dtype):
         if not limits.min <= number <= limits.max:
             raise OverflowError(f"start: {number} is out of bounds for {dtype}")
         row = np.array(number, dtype)
-    elif row.dtype != dtype and not np.can_cast(row.dtype, added_in(dtype), "same_kind"):
+    elif row.dtype != dtype and not np.can_cast(row.dtype, added_in(dtype, operation), "same_kind"):
         raise TypeError(f"start: cannot cast {row.dtype!r} to {dtype!r}")
     return np.array(np.broadcast_to(row.astype(dtype, copy=False), shape), order="C")
 
 
-def _row_for(start, dtype):
+def _row_for(start, dtype, operation=SUM):
     """A row that sums of that type begin with, as _core takes it."""
-    return None if start is None else np.ascontiguousarray(start, added_in(dtype)).reshape(-1)
+    return None if start is None else np.ascontiguousarray(start, added_in(dtype, operation)).reshape(-1)
 
 
 def _same_memory(x, out):
@@ -81,14 +82,14 @@ def rows_at_once(columns):
 def sum_piece(x, out, start, options, memory=None):
     """Sums x along its first axis, in the order in which it lies, into out, through a buffer of some rows, by a state:
     the one in `memory`, or its own. Returns the first overflow, (row of the state, column of the piece), or None."""
-    dtype, adding = options.dtype, added_in(options.dtype)
+    dtype, adding, operation = options.dtype, added_in(options.dtype, options.operation), options.operation
     columns = out[0].size
     rows = min(rows_at_once(columns), len(x))
     before = 0 if memory is None else _core.state_facts(memory)[3]
     if memory is None and rows < len(x):
-        memory = memory_for(adding, columns)
+        memory = memory_for(adding, columns, operation)
     buffer = np.empty((rows, *x.shape[1:]), adding)
-    row = _row_for(start, dtype)
+    row = _row_for(start, dtype, operation)
     looks = options.check_overflow and adding != dtype  # at the sums themselves, which wrap afterwards
     bits = options.bits() & ~(REVERSE | CHECK_OVERFLOW * looks)
     first = None
@@ -100,7 +101,7 @@ def sum_piece(x, out, start, options, memory=None):
         outside = None
         if looks:
             inclusive = np.empty_like(table)
-            _core.scan(table, inclusive, 0, 0, row, None if memory is None else copy_of(memory))
+            _core.scan(table, inclusive, 0, operation << OPERATION, row, None if memory is None else copy_of(memory))
             outside = _first_outside(inclusive, dtype)
         found = _core.scan(table, table, 0, bits, row, memory)
         if options.skip_nan:
@@ -110,6 +111,8 @@ def sum_piece(x, out, start, options, memory=None):
             found = (before + i + outside[0], outside[1])
         first = first or found
         row = None  # the state has it
+        if options.exclusive and operation in (MAXIMUM, MINIMUM) and dtype.kind in "iu" and adding != dtype:
+            np.clip(sums, np.iinfo(dtype).min, np.iinfo(dtype).max, out=sums)  # what comes before all is beyond them
         wrapped = sums if adding == dtype or out.dtype == dtype else sums.astype(dtype)
         np.copyto(out[i : i + len(part)], wrapped, casting="unsafe")
     return first
@@ -132,7 +135,7 @@ def _sum_through_buffer(x, out, axis, start, options):
 def _sum_directly(x, out, axis, start, options, memory=None):
     """What _core.scan() answers; False if the library cannot take the arrays as they lie."""
     try:
-        row = _row_for(start, options.dtype)
+        row = _row_for(start, options.dtype, options.operation)
         found = _core.scan(typed(x), typed(out), axis, options.bits(), row, memory)
     except BufferError:  # a type of numpy's that the buffer protocol does not have
         return False
@@ -147,7 +150,7 @@ def _sum(x, out, axis, start, options, memory=None):
     overflow, (row, column) or None, in the order in which rows are summed."""
     if x.size == 0:
         if memory is not None:
-            add_no_rows(memory, options.dtype, out.shape[1:], start)
+            add_no_rows(memory, options.dtype, out.shape[1:], start, options.operation)
         return None
     if np.may_share_memory(x, out) and not _same_memory(x, out):
         x = x.copy()
@@ -167,13 +170,16 @@ def _sum(x, out, axis, start, options, memory=None):
     return _sum_through_buffer(x, out, axis, start, options)
 
 
-def add_no_rows(memory, dtype, shape, start):
+def add_no_rows(memory, dtype, shape, start, operation=SUM):
     """Begins the state, if it has not begun."""
-    none = np.empty((0, math.prod(shape)), added_in(dtype))
-    _core.column_totals(none, NUMBERS[none.dtype], None, _row_for(start, dtype), memory)
+    none = np.empty((0, math.prod(shape)), added_in(dtype, operation))
+    if operation == SUM:
+        _core.column_totals(none, NUMBERS[none.dtype], None, _row_for(start, dtype), memory)
+    else:
+        _core.scan(none, none, 0, operation << OPERATION, _row_for(start, dtype, operation), memory)
 
 
-def going_on(state, dtype, shape, start):
+def going_on(state, dtype, shape, start, operation=SUM):
     """The memory of a state for a call that makes such sums: a context. The state may be None, and its memory is."""
     if state is None:
         return contextlib.nullcontext()
@@ -181,7 +187,7 @@ def going_on(state, dtype, shape, start):
         raise TypeError(f"state: {type(state)!r} is no State")
     if dtype in PARTS:
         raise TypeError("state: sums of complex numbers have none; sum their parts as columns, x.view() of floats")
-    return state._going_on(added_in(dtype), math.prod(shape), start is not None)
+    return state._going_on(added_in(dtype, operation), math.prod(shape), start is not None, operation)
 
 
 def _parts(x):
@@ -215,15 +221,24 @@ def like_subclass(x, sums):
     return wrapped if isinstance(wrapped, np.ndarray) else sums
 
 
-def without_mask(x):
-    """x with 0 for what is masked, which is what it counts."""
-    return np.asarray(x.filled(0)) if isinstance(x, np.ma.MaskedArray) else np.asarray(x)
+# What changes no result, which is what is masked counts.
+_NOTHING = {
+    SUM: lambda x: 0,
+    MAXIMUM: np.ma.maximum_fill_value,
+    MINIMUM: np.ma.minimum_fill_value,
+    PRODUCT: lambda x: 1,
+}
+
+
+def without_mask(x, operation=SUM):
+    """x with what changes nothing for what is masked."""
+    return np.asarray(x.filled(_NOTHING[operation](x))) if isinstance(x, np.ma.MaskedArray) else np.asarray(x)
 
 
 def _of_masked(x, options):
-    """As numpy.ma has it: what is masked counts 0 and stays masked."""
+    """As numpy.ma has it: what is masked counts nothing and stays masked."""
     out, axis, offsets = options.out, options.axis, options.offsets
-    sums = of_numpy(without_mask(x), options)
+    sums = of_numpy(without_mask(x, options.operation), options)
     mask = np.ma.getmask(x)
     if offsets:
         mask = np.insert(np.ma.getmaskarray(x), 0, False, axis)
@@ -293,19 +308,23 @@ def of_numpy(x, options):
     if state is not None and axis != 0:
         raise ValueError(f"state: sums go on along axis 0, not {axis}: give np.moveaxis(x, {axis}, 0)")
     result = None if out is None else _prepared_out(out, values.shape)
-    sums = options.dtype = sums_type(values.dtype, options.dtype, None if out is None else result.dtype)
+    sums = options.dtype = sums_type(
+        values.dtype, options.dtype, None if out is None else result.dtype, options.operation
+    )
     if options.offsets:
         return _of_offsets(values, axis, options)
     if options.check_overflow and sums.kind not in "iu":
         raise ValueError(f"check_overflow: is for sums of integers, not of {sums!r}")
     rest = values.shape[:axis] + values.shape[axis + 1 :]
-    start = None if options.start is None else row_to_start_with(options.start, rest, sums)
+    start = None if options.start is None else row_to_start_with(
+        options.start, rest, sums, options.operation
+    )
     if options.skip_nan:
         values = _without_nan(values, options)
     if result is None:
         result = np.empty_like(values, sums, order="K" if values.flags.forc else "C", subok=False)
     first = None
-    with going_on(state, sums, rest, start) as memory:
+    with going_on(state, sums, rest, start, options.operation) as memory:
         if sums in PARTS:
             _sum_complex(values, result, axis, start, options)
         else:

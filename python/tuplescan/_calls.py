@@ -8,7 +8,7 @@ from . import _arrays, _core
 from ._kinds import refuse_missing
 from ._libraries import library_of
 from ._threads import limited
-from ._types import Options
+from ._types import MAXIMUM, MINIMUM, PRODUCT, Options
 
 
 def _scan(x, options):
@@ -141,3 +141,78 @@ def column_totals(x, dtype=None, *, start=None, state=None, threads=None):
     library = library_of(x)
     refuse_missing(x, "column_totals", ", or take the last row of tuplescan.frames.cumsum()")
     return (_arrays.totals_of_numpy if library is None else library.column_totals)(x, options)
+
+
+_OF_AN_OPERATION = """Running {results} along an axis: {like} with the first axis as the default.
+
+    result[i] is the {result} of x[0] to x[i], for each place of the other axes. On the CPU alone, for arrays of torch,
+    JAX and other libraries, too.
+
+    Parameters
+    ----------
+    x : array of any shape
+        Of {types}.
+    axis, out, reverse, stream, threads
+        As for cumsum().
+    dtype : dtype, optional
+        What x is converted to, and the type of the results. By default {default}.
+    exclusive : bool
+        result[i] of x[0] to x[i - 1] instead; result[0] is start, or {nothing}.
+    start : scalar or array, optional
+        What comes before x, as for cumsum().
+    check_overflow : bool
+        {checked}
+    state : State, optional
+        Go on from the rows that it has seen, as for cumsum(). A state is of one operation.
+
+    Returns
+    -------
+    out, or a new array of x's library
+        Of x's shape, (1,) for a scalar.
+
+    Raises
+    ------
+    TypeError
+        For other types.
+    RuntimeError
+        For arrays on CUDA.
+    ValueError, numpy.exceptions.AxisError
+        As cumsum().
+
+    Examples
+    --------
+    >>> tuplescan.{name}([{example}])
+    array([{shown}])
+    """
+
+
+def _of_an_operation(name, operation, **described):
+    @limited
+    def scan(x, axis=0, dtype=None, out=None, *, exclusive=False, reverse=False, start=None, check_overflow=False,
+             stream=None, state=None, threads=None):  # fmt: skip
+        return _scan(x, Options(axis, dtype, out, exclusive, reverse, start, check_overflow, stream, state,
+                                operation=operation, call=name))  # fmt: skip
+
+    scan.__name__ = scan.__qualname__ = name
+    scan.__doc__ = _OF_AN_OPERATION.format(name=name, **described)
+    return scan
+
+
+_EXTREME = {
+    "types": "bool, integers and floats. A NaN makes all results NaN from its own on",
+    "default": "x's own",
+    "checked": "Refused: there is none.",
+}
+cummax = _of_an_operation(
+    "cummax", MAXIMUM, results="maxima", result="maximum", like="numpy.maximum.accumulate()", **_EXTREME,
+    nothing="the least value of the type", example="1, 3, 2, 5", shown="1, 3, 3, 5",
+)  # fmt: skip
+cummin = _of_an_operation(
+    "cummin", MINIMUM, results="minima", result="minimum", like="numpy.minimum.accumulate()", **_EXTREME,
+    nothing="the greatest value of the type", example="4, 6, 2, 3", shown="4, 4, 2, 2",
+)  # fmt: skip
+cumprod = _of_an_operation(
+    "cumprod", PRODUCT, results="products", result="product", like="numpy.cumprod()",
+    types="bool and integers, which wrap", default="64 bits, as numpy.cumprod() has it", nothing="1",
+    checked="Raise OverflowAt if a product leaves its type, as cumsum() does.", example="2, 3, 4", shown=" 2,  6, 24",
+)  # fmt: skip

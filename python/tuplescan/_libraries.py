@@ -11,8 +11,8 @@ import numpy as np
 from . import _arrays, _core
 from ._errors import OverflowAt
 from ._kinds import COLUMNS, kind_of, refuse_lazy, roots_of
-from ._types import (BFLOAT16, BY_NAME, CHECK_OVERFLOW, NUMBERS, OFFSETS, added_in, bfloat16, is_bfloat16, sums_type,
-                     taken)  # fmt: skip
+from ._types import (BFLOAT16, BY_NAME, CHECK_OVERFLOW, NUMBERS, OFFSETS, SUM, added_in, bfloat16, is_bfloat16,
+                     sums_type, taken)  # fmt: skip
 
 _DLPACK_HOST = (1, 3, 11)  # memory of the CPU, and pinned memory of CUDA and of ROCm
 _DLPACK_CUDA = (2, 13)  # memory of a device, and managed memory
@@ -154,7 +154,8 @@ class _Jax(_OnHost):
         self.jax = jax
 
     def cumsum(self, x, options):
-        options.dtype = options.dtype if options.out is not None else self.sums_type(x, options.dtype)
+        if options.out is None:
+            options.dtype = self.sums_type(x, options.dtype, options.operation)
         if self.on_host(x):
             return super().cumsum(x, options)
         if options.stream is not None:
@@ -178,9 +179,9 @@ class _Jax(_OnHost):
         shape = [1 if i == axis else extent for i, extent in enumerate(sums.shape)]
         return jnp.concatenate([jnp.zeros(shape, sums.dtype), sums], axis)
 
-    def sums_type(self, x, dtype):
+    def sums_type(self, x, dtype, operation=SUM):
         """Of 32 bits where JAX has no more; it warns of an explicit type that it has not."""
-        sums = sums_type(np.dtype(x.dtype), dtype)
+        sums = sums_type(np.dtype(x.dtype), dtype, None, operation)
         return self.jax.dtypes.canonicalize_dtype(sums) if dtype is None else self.jax.numpy.empty(0, sums).dtype
 
     def column_totals(self, x, options):
@@ -356,8 +357,8 @@ class _OnCuda(_OnHost):
         name = explicit or self.name_of(x)
         if name == "bfloat16":
             return name, "float32"
-        sums = sums_type(np.dtype(name), explicit)
-        return sums.name, added_in(sums).name
+        sums = sums_type(np.dtype(name), explicit, None, options.operation)
+        return sums.name, added_in(sums, options.operation).name
 
     def _queue(self, x, result, axis, stream, bits, start=None, first=None, skipped=None):
         """Whether the library can take the arrays as they lie."""

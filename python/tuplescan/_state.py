@@ -9,7 +9,7 @@ import weakref
 import numpy as np
 
 from . import _core
-from ._types import KEPT, NUMBERS, TYPES
+from ._types import KEPT, NUMBERS, SUM, TYPES
 
 _ALIGNMENT = 16
 
@@ -21,9 +21,9 @@ def _memory(size):
     return wide[skipped : skipped + size]
 
 
-def memory_for(dtype, columns):
+def memory_for(dtype, columns, operation=SUM):
     """The memory of a state that has not begun."""
-    return _memory(_core.state_bytes(NUMBERS[np.dtype(dtype)], columns))
+    return _memory(_core.state_bytes(NUMBERS[np.dtype(dtype)], columns, operation))
 
 
 def copy_of(memory):
@@ -187,7 +187,7 @@ class State:
 
     def _facts(self):
         with self._lock:
-            return (0, 0, 0, 0) if self._memory is None else _core.state_facts(self._memory)
+            return (0, 0, 0, 0, 0) if self._memory is None else _core.state_facts(self._memory)
 
     @property
     def dtype(self):
@@ -237,7 +237,7 @@ class State:
         return _core.state_facts(self._memory)
 
     @contextlib.contextmanager
-    def _going_on(self, dtype, columns, start):
+    def _going_on(self, dtype, columns, start, operation=SUM):
         """The memory for a call that sums so many columns into that type, which the state keeps if the call begins the
         sum and succeeds; otherwise the state is as it was. `start`: whether the call has one."""
         if columns == 0:
@@ -245,9 +245,11 @@ class State:
         with self._lock:
             memory = self._memory
             if memory is None:
-                memory = memory_for(dtype, columns)
+                memory = memory_for(dtype, columns, operation)
             else:
-                number, own_columns = self._begun()[:2]
+                number, own_columns, *_, own_operation = self._begun()
+                if own_operation != operation:
+                    raise ValueError("state: is of another operation")
                 if NUMBERS[dtype] != number or own_columns != columns:
                     own = np.dtype(TYPES[number])
                     raise ValueError(
@@ -288,7 +290,7 @@ class State:
         return a is b if a is None or b is None else _core.state_equal(a, b)
 
     def __repr__(self):
-        number, columns, first_row, rows = self._facts()
+        number, columns, first_row, rows, _ = self._facts()
         if not number:
             return "State()"
         beyond = f" from row {first_row} on" if first_row else ""

@@ -1,6 +1,7 @@
 """The types that are summed, by numpy's names and the numbers of C's enum table_type; and what is computed of them."""
 
 import dataclasses
+import functools
 
 import numpy as np
 
@@ -16,12 +17,14 @@ BFLOAT16 = 13
 # Those in which sums are kept.
 KEPT = frozenset(np.dtype(name) for name in ("u4", "u8", "i4", "i8", "f4", "f8"))
 
-# What is added up in another type than the sums have: integers of 8 and 16 bits in 64, which wraps alike; f16 in f32,
-# and so bfloat16.
-_ADDED_IN = {
-    np.dtype(of): np.dtype(by)
-    for of, by in {"?": "i8", "i1": "i8", "i2": "i8", "u1": "u8", "u2": "u8", "f2": "f4"}.items()
-}
+# How rows are joined, by C's enum table_operation. What has not the type of its sums by default has that of its values.
+SUM, MAXIMUM, MINIMUM, PRODUCT = range(4)
+_OF_THEIR_OWN_TYPE = (MAXIMUM, MINIMUM)
+_RESULTS = ("sums", "maxima", "minima", "products")
+
+# What is added up, or multiplied, in another type than results have where C has no such results: integers of 8 and 16
+# bits in 64, which wraps alike.
+_WIDER = {np.dtype(of): np.dtype(by) for of, by in {"?": "i8", "i1": "i8", "i2": "i8", "u1": "u8", "u2": "u8"}.items()}
 
 # Complex numbers are two columns of floats.
 PARTS = {np.dtype(of): np.dtype(by) for of, by in {"c8": "f4", "c16": "f8"}.items()}
@@ -50,9 +53,9 @@ def typed(x):
 BY_NAME = {**{dtype.name: number for dtype, number in NUMBERS.items()}, "bfloat16": BFLOAT16}
 
 
-def taken(name, into):
-    """Whether the library sums arrays of that type into the other one."""
-    return name in BY_NAME and into in BY_NAME and _core.types_supported(BY_NAME[name], BY_NAME[into])
+def taken(name, into, operation=SUM):
+    """Whether the library joins rows of that type into the other one."""
+    return name in BY_NAME and into in BY_NAME and _core.types_supported(BY_NAME[name], BY_NAME[into], operation)
 
 
 # What helps with the types of numpy that are not summed, by their kind.
@@ -67,32 +70,39 @@ WAYS_OUT = {
 }
 
 
-def sums_type(x_type, dtype, out_type=None):
-    """The type of the sums, as numpy.add.accumulate() chooses it: native, and one that can be summed."""
+def sums_type(x_type, dtype, out_type=None, operation=SUM):
+    """The type of the sums, as numpy.add.accumulate() chooses it, or of another operation's results: native, and one
+    that can be summed."""
     if dtype is not None:
         chosen = np.dtype(dtype)
     elif out_type is not None:
         chosen = np.result_type(x_type, out_type)
-    elif x_type.kind in "biu" and x_type.itemsize < 8:
+    elif x_type.kind in "biu" and x_type.itemsize < 8 and operation not in _OF_THEIR_OWN_TYPE:
         chosen = np.dtype(np.uint64 if x_type.kind == "u" else np.int64)
     else:
         chosen = x_type
     if is_bfloat16(chosen):
         return chosen
     native = chosen.newbyteorder("=")
-    if native not in _ADDED_IN and native not in NUMBERS and native not in PARTS:
+    if native not in NUMBERS and native not in PARTS:
         raise TypeError(f"{chosen!r} is not summed here: tuplescan takes bool, integers and floats of at most 64 bits, "
                         f"bfloat16, complex64 and complex128. {WAYS_OUT.get(native.kind, '')}")  # fmt: skip
+    if operation != SUM and not taken(*[added_in(native, operation).name] * 2, operation):
+        raise TypeError(f"there are no running {_RESULTS[operation]} of {chosen!r} here")
     return native
 
 
-def added_in(dtype):
-    """The type in which sums of that type are added up."""
-    return np.dtype(np.float32) if is_bfloat16(dtype) else _ADDED_IN.get(dtype, dtype)
+@functools.lru_cache(maxsize=None)
+def added_in(dtype, operation=SUM):
+    """The type in which sums of that type are added up, or another operation's results are kept."""
+    number = BFLOAT16 if is_bfloat16(dtype) else NUMBERS.get(dtype, 0)
+    kept = _core.kept_type(number, operation)
+    return np.dtype(TYPES[kept]) if kept else _WIDER.get(dtype, dtype)
 
 
 # What _core.scan() and its like are asked for, a bit for each option.
 EXCLUSIVE, REVERSE, CHECK_OVERFLOW, SKIP_NAN, OFFSETS = 1, 2, 4, 8, 16
+OPERATION = 8  # where the number of the operation begins
 
 
 @dataclasses.dataclass(slots=True)
@@ -110,6 +120,7 @@ class Options:
     state: object = None
     skip_nan: bool = False
     offsets: bool = False  # one place more, with the start before all sums
+    operation: int = SUM
     call: str = "cumsum"
     skipped: object = 0  # the answer: how many NaNs
 
@@ -120,6 +131,7 @@ class Options:
             | (CHECK_OVERFLOW if self.check_overflow else 0)
             | (SKIP_NAN if self.skip_nan else 0)
             | (OFFSETS if self.offsets else 0)
+            | self.operation << OPERATION
         )
 
     def given(self, *without):
@@ -134,5 +146,6 @@ class Options:
             "reverse": self.reverse or None,
             "nancumsum": self.skip_nan or None,
             "include_initial": self.offsets or None,
+            self.call: self.operation or None,
         }
         return [name for name, value in values.items() if value is not None and name not in without]

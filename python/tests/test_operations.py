@@ -1,0 +1,157 @@
+"""cummax, cummin and cumprod, as numpy's accumulate() has them: a row for each operation."""
+
+import itertools
+import pickle
+
+import numpy as np
+import pytest
+import tuplescan
+from arrays import INTEGERS, LAYOUTS, REAL, axes, same, values
+
+# name: (numpy's function, the types that it takes, what the results begin with)
+OPERATIONS = {
+    "cummax": (np.maximum, REAL, lambda dtype: limits(dtype)[0]),
+    "cummin": (np.minimum, REAL, lambda dtype: limits(dtype)[1]),
+    "cumprod": (np.multiply, ["?", *INTEGERS], lambda dtype: 1),
+}
+each = pytest.mark.parametrize("name", OPERATIONS)
+each_kind = pytest.mark.parametrize("name, kind", [(name, kind) for name, row in OPERATIONS.items() for kind in row[1]])
+SHAPES = [(), (0,), (5,), (4, 3), (0, 3), (2, 3, 4), (3000, 1), (40, 300), (3, 5000, 2)]
+
+
+def limits(dtype):
+    if dtype.kind == "f":
+        return -np.inf, np.inf
+    return (False, True) if dtype.kind == "b" else (np.iinfo(dtype).min, np.iinfo(dtype).max)
+
+
+def reference(name, x, axis, dtype=None, exclusive=False, reverse=False, start=None):
+    """The definition, by numpy alone; start is a scalar or a row."""
+    function, _, nothing = OPERATIONS[name]
+    if axis is None or x.ndim == 0:
+        x, axis = x.reshape(-1), 0
+    axis %= x.ndim
+    x = np.flip(x, axis) if reverse else x
+    dtype = dtype or (np.cumprod(x[:0]).dtype if name == "cumprod" else x.dtype.newbyteorder("="))
+    begun = np.expand_dims(np.broadcast_to(nothing(np.dtype(dtype)) if start is None else start,
+                                           np.delete(x.shape, axis)), axis).astype(dtype)  # fmt: skip
+    results = function.accumulate(np.concatenate([begun, x.astype(dtype)], axis), axis, dtype)
+    kept = slice(0, x.shape[axis]) if exclusive else slice(1, None)
+    results = results[(slice(None),) * axis + (kept,)]
+    return np.flip(results, axis) if reverse else results
+
+
+@each_kind
+def test_as_numpy(name, kind):
+    for layout, shape in itertools.product(LAYOUTS, SHAPES):
+        x = LAYOUTS[layout](values(shape, kind))
+        for axis in axes(x):
+            same(getattr(tuplescan, name)(x, axis), reference(name, x, axis))
+
+
+@pytest.mark.parametrize("exclusive, reverse", [(True, False), (False, True), (True, True)])
+@each_kind
+def test_options(name, kind, exclusive, reverse):
+    for shape, layout in itertools.product([(5,), (300, 40), (2, 3, 600)], ["plain", "columns apart", "fortran"]):
+        x = LAYOUTS[layout](values(shape, kind))
+        for axis in range(x.ndim):
+            rows = values(shape[:axis] + shape[axis + 1 :], np.dtype(kind).newbyteorder("="), 2)
+            for start in (None, rows):
+                options = {"exclusive": exclusive, "reverse": reverse, "start": start}
+                same(getattr(tuplescan, name)(x, axis, **options), reference(name, x, axis, **options))
+
+
+@pytest.mark.parametrize("to", ["i1", "u2", "i4", "u8", "f4", ">i4"])
+@each
+def test_dtype_and_out(name, to):
+    if name == "cumprod" and to == "f4":
+        pytest.skip("products of floats are not there")
+    x = abs(values((400, 3), "i1"))
+    wanted = reference(name, x, 0, np.dtype(to).newbyteorder("="))
+    same(getattr(tuplescan, name)(x, 0, to), wanted)
+    out = np.zeros(x.shape, to)
+    assert getattr(tuplescan, name)(x, 0, to, out) is out
+    np.testing.assert_array_equal(out, wanted)
+    place = values((400, 3), "i4")
+    wanted = reference(name, place, 0, "i4")
+    assert getattr(tuplescan, name)(place, dtype="i4", out=place) is place
+    np.testing.assert_array_equal(place, wanted)
+
+
+@each_kind
+def test_pieces_go_on(name, kind):
+    call, x = getattr(tuplescan, name), values((3000, 5), kind)
+    for layout in ("plain", "columns apart"):
+        laid = LAYOUTS[layout](x)
+        state, start = tuplescan.State(), values((5,), np.dtype(kind).newbyteorder("="), 3)
+        parts = [call(laid[a:b], state=state, start=None if a else start) for a, b in [(0, 7), (7, 7), (7, 3000)]]
+        same(np.concatenate(parts), reference(name, x, 0, start=start))
+        assert state.rows == 3000
+    with pytest.raises(ValueError, match="another operation"):
+        tuplescan.cumsum(x, state=state)
+    with pytest.raises(ValueError, match="another operation"):
+        (tuplescan.cummax if name == "cummin" else tuplescan.cummin)(x, state=pickle.loads(pickle.dumps(state)))
+    empty = tuplescan.State()
+    call(x[:0], state=empty)
+    same(call(x, state=empty), reference(name, x, 0))
+
+
+@each
+def test_what_is_masked_counts_nothing(name):
+    x = np.ma.array(values((50, 3), "i4"), mask=values((50, 3), "?"))
+    got = getattr(tuplescan, name)(x)
+    np.testing.assert_array_equal(got.mask, x.mask)
+    filled = reference(name, x.filled({"cummax": -(2**31), "cummin": 2**31 - 1, "cumprod": 1}[name]), 0)
+    np.testing.assert_array_equal(got.data, filled)
+
+
+def test_floats():
+    for kind in ("f2", "f4", "f8"):
+        x = values((700, 3), kind)
+        x[30, 1], x[99, 2] = np.nan, -np.inf
+        for name in ("cummax", "cummin"):
+            same(getattr(tuplescan, name)(x), reference(name, x, 0))
+
+
+def test_overflow_of_products():
+    for dtype in ("i1", "i4", "i8"):
+        x = np.full((70, 2), 1, dtype)
+        x[:, 1] = 2
+        with pytest.raises(tuplescan.OverflowAt) as raised:
+            tuplescan.cumprod(x, dtype=dtype, check_overflow=True)
+        assert (raised.value.row, raised.value.column) == (np.iinfo(dtype).bits - 2, 1)
+    with pytest.raises(ValueError):
+        tuplescan.cummax(x, check_overflow=True)
+
+
+def test_refused():
+    for name, kinds in {"cummax": ["c8", "O", "M8[s]"], "cummin": ["c16", "U1"], "cumprod": ["c8", "V4"]}.items():
+        for kind in kinds:
+            with pytest.raises(TypeError):
+                getattr(tuplescan, name)(np.zeros(3, kind))
+    with pytest.raises(TypeError, match="start: cannot cast"):
+        tuplescan.cummax(np.ones(3, "i4"), start=1.5)
+
+
+def test_other_libraries():
+    torch = pytest.importorskip("torch")
+    for name in OPERATIONS:
+        x = values((300, 4), "i4")
+        got = getattr(tuplescan, name)(torch.from_numpy(x), 1)
+        assert isinstance(got, torch.Tensor)
+        same(got.numpy(), reference(name, x, 1))
+
+
+@pytest.mark.filterwarnings("ignore:.*64:UserWarning")
+def test_arrays_of_jax():
+    jax = pytest.importorskip("jax")
+    x = values((300, 4), "i4")
+    assert tuplescan.cummax(jax.numpy.asarray(x)).tolist() == reference("cummax", x, 0).tolist()
+    with pytest.raises(TypeError, match="cummax: is not for JAX arrays inside of jit"):
+        jax.jit(tuplescan.cummax)(x)
+
+
+def test_frames_are_refused():
+    pandas = pytest.importorskip("pandas")
+    with pytest.raises(TypeError, match="cummax: is for arrays"):
+        tuplescan.cummax(pandas.Series([1, 2]))
