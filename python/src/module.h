@@ -51,6 +51,9 @@ PyObject *core_kept_type(PyObject *module, PyObject *arguments);
 PyObject *core_scan_on_stream(PyObject *module, PyObject *arguments);
 PyObject *core_column_totals(PyObject *module, PyObject *arguments);
 
+/* recurrence.c */
+PyObject *core_recurrence(PyObject *module, PyObject *arguments);
+
 /* columns.c */
 PyObject *core_scan_columns(PyObject *module, PyObject *arguments);
 

@@ -20,7 +20,7 @@ static Py_ssize_t columns_of(const struct array *array, int axis) {
     return columns;
 }
 
-static bool view_make(table_view *view, const struct array *array, int axis) {
+bool tables_view(table_view *view, const struct array *array, int axis) {
     Py_ssize_t columns = columns_of(array, axis), rows = array->shape[axis], stride = 0;
     if (columns < 0 || !array->type)
         return false;
@@ -85,7 +85,7 @@ bool tables_describe(struct tables *tables, const struct array *in, const struct
     for (int i = 0; i < in->dims; i++)
         if (in->shape[i] == 0)
             return true;
-    if (!view_make(&tables->in, in, axis) || !view_make(&tables->out, out, axis) ||
+    if (!tables_view(&tables->in, in, axis) || !tables_view(&tables->out, out, axis) ||
         !table_operation_supported(operation, in->type, out->type))
         return false;
     tables->count = 1;

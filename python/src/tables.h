@@ -22,6 +22,7 @@ int tables_make(struct tables *tables, const struct array *in, const struct arra
  * library can take them as they lie. */
 bool tables_describe(struct tables *tables, const struct array *in, const struct array *out, int axis,
                      table_operation operation);
+bool tables_view(table_view *view, const struct array *array, int axis);
 size_t tables_calls(const struct tables *tables); /* of the library */
 bool tables_same_shape(const struct array *in, const struct array *out);
 

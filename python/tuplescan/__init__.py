@@ -24,8 +24,12 @@ __all__ = [
     "cumulative_sum",
     "cuda_unavailable",
     "digit_counts",
+    "discounted_returns",
+    "ewm_mean",
     "get_num_threads",
     "histogram",
+    "lfilter1",
+    "linear_recurrence",
     "nancumsum",
     "set_num_threads",
     "sort",
@@ -35,6 +39,7 @@ __all__ = [
 _FROM = {
     "_calls": ("column_totals", "cummax", "cummin", "cumprod", "cumulative_sum", "nancumsum"),
     "_keys": ("argsort", "bincount", "digit_counts", "histogram", "sort"),
+    "_recurrences": ("discounted_returns", "ewm_mean", "lfilter1", "linear_recurrence"),
     "_state": ("State",),
 }
 

@@ -266,3 +266,43 @@ def nancumsum(
     return_count: bool,
     threads: int | None = None,
 ) -> Any: ...
+def linear_recurrence(
+    a: ArrayLike,
+    b: ArrayLike,
+    axis: SupportsIndex | None = 0,
+    out: NDArray[Any] | None = None,
+    *,
+    exclusive: bool = False,
+    reverse: bool = False,
+    start: ArrayLike | None = None,
+    state: State | None = None,
+    threads: int | None = None,
+) -> NDArray[Any]: ...
+def ewm_mean(
+    x: ArrayLike,
+    alpha: float | None = None,
+    axis: SupportsIndex | None = 0,
+    *,
+    span: float | None = None,
+    halflife: float | None = None,
+    com: float | None = None,
+    adjust: bool = True,
+    threads: int | None = None,
+) -> NDArray[Any]: ...
+def discounted_returns(
+    rewards: ArrayLike,
+    gamma: ArrayLike,
+    axis: SupportsIndex | None = 0,
+    *,
+    ends: ArrayLike | None = None,
+    start: ArrayLike | None = None,
+    threads: int | None = None,
+) -> NDArray[Any]: ...
+@overload
+def lfilter1(
+    b: ArrayLike, a: ArrayLike, x: ArrayLike, axis: SupportsIndex = 0, *, zi: None = None, threads: int | None = None
+) -> NDArray[Any]: ...
+@overload
+def lfilter1(
+    b: ArrayLike, a: ArrayLike, x: ArrayLike, axis: SupportsIndex = 0, *, zi: ArrayLike, threads: int | None = None
+) -> tuple[NDArray[Any], NDArray[Any]]: ...

@@ -18,7 +18,7 @@ BFLOAT16 = 13
 KEPT = frozenset(np.dtype(name) for name in ("u4", "u8", "i4", "i8", "f4", "f8"))
 
 # How rows are joined, by C's enum table_operation. What has not the type of its sums by default has that of its values.
-SUM, MAXIMUM, MINIMUM, PRODUCT = range(4)
+SUM, MAXIMUM, MINIMUM, PRODUCT, RECURRENCE = range(5)
 _OF_THEIR_OWN_TYPE = (MAXIMUM, MINIMUM)
 _RESULTS = ("sums", "maxima", "minima", "products")
 
@@ -96,7 +96,7 @@ def sums_type(x_type, dtype, out_type=None, operation=SUM):
 def added_in(dtype, operation=SUM):
     """The type in which sums of that type are added up, or another operation's results are kept."""
     number = BFLOAT16 if is_bfloat16(dtype) else NUMBERS.get(dtype, 0)
-    kept = _core.kept_type(number, operation)
+    kept = _core.kept_type(number, SUM if operation == RECURRENCE else operation)
     return np.dtype(TYPES[kept]) if kept else _WIDER.get(dtype, dtype)
 
 

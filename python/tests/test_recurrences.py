@@ -1,0 +1,139 @@
+"""Linear recurrences and what is one, beside plain loops, and beside pandas and scipy where these are."""
+
+import itertools
+
+import numpy as np
+import pytest
+import tuplescan
+from arrays import LAYOUTS
+
+RANDOM = np.random.default_rng(5)
+
+
+def loop(a, b, axis=0, exclusive=False, reverse=False, start=None):
+    """The definition, in float64."""
+    a, b = np.moveaxis(np.broadcast_to(a, b.shape), axis, 0).astype("f8"), np.moveaxis(b, axis, 0).astype("f8")
+    h, results = np.zeros(b.shape[1:]) + (0 if start is None else start), np.empty(b.shape)
+    for i in range(len(b))[:: -1 if reverse else 1]:
+        before = h
+        h = a[i] * h + b[i]
+        results[i] = before if exclusive else h
+    return np.moveaxis(results, 0, axis)
+
+
+def close(got, wanted, kind):
+    assert got.dtype == kind and got.shape == wanted.shape
+    np.testing.assert_allclose(got, wanted, rtol={"f2": 2e-3, "f4": 1e-5, "f8": 1e-12}[np.dtype(kind).str[1:]],
+                               atol={"f2": 4e-3, "f4": 1e-5, "f8": 1e-12}[np.dtype(kind).str[1:]])  # fmt: skip
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("kind", ["f2", "f4", "f8", ">f4"])
+def test_as_a_loop(kind, layout):
+    for shape in [(1,), (5,), (700, 3), (3, 50, 2), (0, 3), (3, 0)]:
+        b = LAYOUTS[layout](RANDOM.normal(size=shape).astype(kind))
+        for axis in range(len(shape)):
+            row, column = (1, *shape[1:]), (shape[0], *[1] * (len(shape) - 1))
+            for of in (0.9, *(RANDOM.uniform(-1, 1, a_shape).astype(kind) for a_shape in (row, column, shape))):
+                close(tuplescan.linear_recurrence(of, b, axis), loop(of, b, axis), np.dtype(kind).newbyteorder("="))
+
+
+@pytest.mark.parametrize("exclusive, reverse", list(itertools.product([False, True], [False, True])))
+def test_options(exclusive, reverse):
+    b, a = RANDOM.normal(size=(600, 4)), RANDOM.uniform(-1, 1, (600, 4))
+    for axis, start in itertools.product((0, 1), (None, 2.5, "row")):
+        start = RANDOM.normal(size=b.shape[1 - axis]) if start == "row" else start
+        options = {"exclusive": exclusive, "reverse": reverse, "start": start}
+        close(tuplescan.linear_recurrence(a, b, axis, **options), loop(a, b, axis, **options), "f8")
+    place = b.copy()
+    assert tuplescan.linear_recurrence(a, place, out=place) is place
+    assert place.tobytes() == tuplescan.linear_recurrence(a, b).tobytes()
+
+
+def test_with_ones_it_is_cumsum():
+    b = RANDOM.random((5000, 3)).astype("f4")
+    assert tuplescan.linear_recurrence(1, b).tobytes() == tuplescan.cumsum(b).tobytes()
+    assert tuplescan.linear_recurrence(np.zeros(3, "f4"), b).tobytes() == b.tobytes()
+
+
+@pytest.mark.parametrize("kind", ["f2", "f4", "f8"])
+def test_pieces_have_the_bits_of_the_whole(kind):
+    b, a = RANDOM.normal(size=(3000, 3)).astype(kind), RANDOM.uniform(-1, 1, (3000, 3)).astype(kind)
+    state, start = tuplescan.State(), np.array([1, 2, 3], kind)
+    cuts = [(0, 7), (7, 7), (7, 1300), (1300, 3000)]
+    parts = [tuplescan.linear_recurrence(a[i:j], b[i:j], state=state, start=None if i else start) for i, j in cuts]
+    assert np.concatenate(parts).tobytes() == tuplescan.linear_recurrence(a, b, start=start).tobytes()
+    assert state.rows == 3000
+    with pytest.raises(ValueError, match="another operation"):
+        tuplescan.cumsum(b, state=state)
+
+
+@pytest.mark.parametrize("given", [{"alpha": 0.1}, {"span": 9}, {"halflife": 3.5}, {"com": 2}, {"alpha": 1}])
+def test_ewm_mean(given):
+    x = RANDOM.normal(size=(800, 3))
+    alpha = given.get("alpha") or {"span": 0.2, "halflife": 1 - 0.5 ** (1 / 3.5), "com": 1 / 3}[next(iter(given))]
+    for adjust, axis in itertools.product((False, True), (0, 1)):
+        got, front = tuplescan.ewm_mean(x, axis=axis, adjust=adjust, **given), np.moveaxis(x, axis, 0)
+        mean, weight, wanted = np.zeros(front.shape[1:]), 0, []
+        for i, row in enumerate(front):
+            weight = (1 - alpha) * weight + 1 if adjust else 1 / alpha if i else 1
+            mean = mean + (row - mean) / weight
+            wanted.append(mean)
+        close(got, np.moveaxis(np.array(wanted), 0, axis), "f8")
+        pandas = pytest.importorskip("pandas") if axis == 0 else None
+        if pandas:
+            close(got, pandas.DataFrame(x).ewm(adjust=adjust, **given).mean().to_numpy(), "f8")
+
+
+def test_discounted_returns():
+    rewards, ends = RANDOM.normal(size=(500, 4)), RANDOM.random((500, 4)) < 0.05
+    for gamma in (0.99, RANDOM.random((500, 1))):
+        wanted = loop(np.where(ends, 0, gamma), rewards, reverse=True, start=7)
+        close(tuplescan.discounted_returns(rewards, gamma, ends=ends, start=7), wanted, "f8")
+    assert tuplescan.discounted_returns([1, 2, 4], 0.5).tolist() == [3, 4, 4]
+
+
+@pytest.mark.parametrize("b, a", [([1], [1, -0.9]), ([2, 1], [4, 3]), ([0.5, 0.25], [1]), ([3], [2])])
+def test_lfilter1(b, a):
+    x = RANDOM.normal(size=(400, 3))
+    (b0, b1), (a0, a1) = [*b, 0][:2], [*a, 0][:2]
+    for axis in (0, 1):
+        front, wanted = np.moveaxis(x, axis, 0), []
+        for i, row in enumerate(front):
+            wanted.append((b0 * row + (b1 * front[i - 1] - a1 * wanted[-1] if i else 0)) / a0)
+        got = tuplescan.lfilter1(b, a, x, axis)
+        close(got, np.moveaxis(np.array(wanted), 0, axis), "f8")
+        zi = np.zeros_like(np.take(x, [0], axis))
+        upper, zi = tuplescan.lfilter1(b, a, np.take(x, range(2), axis), axis, zi=zi)
+        lower, _ = tuplescan.lfilter1(b, a, np.take(x, range(2, x.shape[axis]), axis), axis, zi=zi)
+        close(np.concatenate([upper, lower], axis), got, "f8")
+        signal = pytest.importorskip("scipy.signal")
+        if max(len(a), len(b)) == 2:  # scipy has no state of fewer
+            close(got, signal.lfilter(b, a, x, axis), "f8")
+            begun = np.ones_like(zi)
+            ours, theirs = tuplescan.lfilter1(b, a, x, axis, zi=begun), signal.lfilter(b, a, x, axis, begun)
+            close(ours[0], theirs[0], "f8")
+            close(ours[1], theirs[1], "f8")
+
+
+def test_refused():
+    b = np.ones((4, 3))
+    for call, error in [
+        (lambda: tuplescan.linear_recurrence(np.ones(2), b), ValueError),
+        (lambda: tuplescan.linear_recurrence(np.ones((2, 4, 3)), b), ValueError),
+        (lambda: tuplescan.linear_recurrence(1, b.astype("c8")), TypeError),
+        (lambda: tuplescan.linear_recurrence(1, b.astype("O")), TypeError),
+        (lambda: tuplescan.linear_recurrence(1, b, 2), ValueError),
+        (lambda: tuplescan.linear_recurrence(1, b, 1, state=tuplescan.State()), ValueError),
+        (lambda: tuplescan.linear_recurrence(1, b, out=np.ones(3)), ValueError),
+        (lambda: tuplescan.linear_recurrence(1, b, state=tuplescan.State.begin("f8", 3)), ValueError),
+        (lambda: tuplescan.ewm_mean(b), ValueError),
+        (lambda: tuplescan.ewm_mean(b, 0.5, span=3), ValueError),
+        (lambda: tuplescan.ewm_mean(b, 1.5), ValueError),
+        (lambda: tuplescan.lfilter1([1, 2, 3], [1], b), ValueError),
+        (lambda: tuplescan.lfilter1([1], [0, 1], b), ValueError),
+        (lambda: tuplescan._core.recurrence(b, b[0], b, False, False, None, None), ValueError),
+        (lambda: tuplescan._core.recurrence(b[:2], b, b.copy(), False, False, None, None), ValueError),
+    ]:
+        with pytest.raises(error):
+            call()
