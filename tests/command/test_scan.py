@@ -83,8 +83,6 @@ class Scanning(CommandTest):
                             says=["maximum", "sum"])
         self.run_command("scan", "in.npy", "-fqo", "out.npy", "--operation", "product", code=DATA)
         self.assert_refused(USAGE, "scan", "in.npy", "-fo", "out.npy", "--operation", "mean", says=["product"])
-        self.assert_refused(USAGE, "scan", "in.npy", "-fo", "out.npy", "--operation", "max", "--devices", "0",
-                            says=["--devices"])
         self.assert_refused(USAGE, "scan", "in.npy", "-fo", "out.npy", "--operation", "max", "--wrap", says=["--wrap"])
 
     def test_special_floats(self):
