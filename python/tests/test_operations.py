@@ -65,7 +65,7 @@ def test_options(name, kind, exclusive, reverse):
 @each
 def test_dtype_and_out(name, to):
     if name == "cumprod" and to == "f4":
-        pytest.skip("products of floats are not there")
+        pytest.skip("these products leave the type")
     x = abs(values((400, 3), "i1"))
     wanted = reference(name, x, 0, np.dtype(to).newbyteorder("="))
     same(getattr(tuplescan, name)(x, 0, to), wanted)
@@ -111,6 +111,19 @@ def test_floats():
         x[30, 1], x[99, 2] = np.nan, -np.inf
         for name in ("cummax", "cummin"):
             same(getattr(tuplescan, name)(x), reference(name, x, 0))
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_products_of_floats(layout):
+    for kind, rounded in (("f2", 4e-3), ("f4", 1e-5), ("f8", 1e-12), (">f8", 1e-12)):
+        for shape, axis in itertools.product([(5,), (3000, 3), (2, 600, 4)], (0, -1)):
+            x = LAYOUTS[layout](np.random.default_rng(3).uniform(0.9, 1.1, shape).astype(kind))
+            got = tuplescan.cumprod(x, axis)
+            assert got.dtype == np.dtype(kind).newbyteorder("=")
+            np.testing.assert_allclose(got, np.cumprod(x, axis, "f8"), rtol=rounded)
+    x, state = np.random.default_rng(4).uniform(0.9, 1.1, (3000, 2)).astype("f4"), tuplescan.State()
+    parts = [tuplescan.cumprod(x[:777], state=state), tuplescan.cumprod(x[777:], state=state)]
+    assert np.concatenate(parts).tobytes() == tuplescan.cumprod(x).tobytes()
 
 
 def test_overflow_of_products():
