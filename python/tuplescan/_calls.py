@@ -213,6 +213,7 @@ cummin = _of_an_operation(
 )  # fmt: skip
 cumprod = _of_an_operation(
     "cumprod", PRODUCT, results="products", result="product", like="numpy.cumprod()",
-    types="bool and integers, which wrap, and floats, whose products are rounded less than a loop's", default="64 bits, as numpy.cumprod() has it", nothing="1",
+    types="bool and integers, which wrap, and floats, whose products are rounded less than a loop's",
+    default="that of numpy.cumprod()", nothing="1",
     checked="Raise OverflowAt if a product leaves its type, as cumsum() does.", example="2, 3, 4", shown=" 2,  6, 24",
 )  # fmt: skip
