@@ -98,6 +98,9 @@ int sum_type(const struct scan_arguments *arguments, const struct input_file *in
     if (arguments->operation != TABLE_SUM && !table_operation_supported(arguments->operation, in, *type))
         return fail(EX_USAGE, "--operation: %s: there is no %s of %s as %s", input->name,
                     table_operation_name(arguments->operation), table_type_name(in), table_type_name(*type));
+    if (arguments->operation == TABLE_PRODUCT && type_is_float(*type))
+        return fail(EX_USAGE, "--operation: %s: product is for integers, and the products are %s", input->name,
+                    table_type_name(*type));
     if (arguments->operation == TABLE_SUM && !table_types_supported(in, *type))
         return fail(EX_USAGE, "%s: %s cannot be summed into %s, only into %s", input->name, table_type_name(in),
                     table_type_name(*type), sum_types_text(in));

@@ -83,6 +83,9 @@ class Scanning(CommandTest):
                             says=["maximum", "sum"])
         self.run_command("scan", "in.npy", "-fqo", "out.npy", "--operation", "product", code=DATA)
         self.assert_refused(USAGE, "scan", "in.npy", "-fo", "out.npy", "--operation", "mean", says=["product"])
+        self.save("floats.npy", numpy.ones((3, 2), "f4"))
+        self.assert_refused(USAGE, "scan", "floats.npy", "-fo", "out.npy", "--operation", "product",
+                            says=["product is for integers"])
         self.assert_refused(USAGE, "scan", "in.npy", "-fo", "out.npy", "--operation", "max", "--wrap", says=["--wrap"])
 
     def test_special_floats(self):
