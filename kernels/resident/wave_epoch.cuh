@@ -96,10 +96,9 @@ DEVICE bool must_clear(const wave_epoch &epoch, unsigned panel, uint64_t &overfl
     uint64_t seen = load_acquire(word);
     for (unsigned looks = 0; !has_key(seen, epoch.key); looks++) {
         if (!has_key(seen, busy_key(epoch))) {
-            const uint64_t before = atomic_cas(word, seen, busy_key(epoch));
-            if (before == seen)
+            if (atomic_cas(word, seen, busy_key(epoch)) == seen)
                 return true;
-            seen = before;
+            seen = load_acquire(word); /* the swap orders nothing, and another block may have cleared by now */
         } else if (looks >= PATIENCE) {
             return true; /* the one that clears is late, or there is none */
         } else {
