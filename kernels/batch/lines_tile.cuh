@@ -5,6 +5,7 @@
 
 #include "batch/units_above.cuh"
 #include "choose/dispatch.cuh"
+#include "tile/store.cuh"
 
 constexpr unsigned LINES_VALUES = COLUMN_WARPS * UNIT_ROWS; /* of a tile */
 constexpr size_t FEWEST_PANEL_VALUES = LINES_VALUES / 4;    /* of a tile that is a line for each row */
@@ -142,18 +143,9 @@ DEVICE void bring_lines(const lines_pass &pass, const lines_place &place, const 
         memory.template vector<V>(k / V)[k % V] = sums[k];
 }
 
-template <class INPUT, class SUM> using lines_target =
-    typename std::conditional<input_traits<INPUT>::LOOSE, loose_target<SUM>, SUM *>::type;
-
-template <class INPUT, class SUM, unsigned V>
-DEVICE void write_lines(const lines_pass &pass, const lines_place &place, const lines_memory<SUM> &memory) {
+template <unsigned V, class SUM, class TARGET> DEVICE void
+write_lines_to(const TARGET &to, const lines_pass &pass, const lines_place &place, const lines_memory<SUM> &memory) {
     const unsigned values = place.values();
-    lines_target<INPUT, SUM> to;
-    if constexpr (input_traits<INPUT>::LOOSE)
-        to = loose_target<SUM>{static_cast<unsigned char *>(pass.out), pass.result, false};
-    else
-        to = static_cast<SUM *>(pass.out);
-    to += place.begin(pass, pass.to);
     each_vector<V>(place, pass.to, [&](unsigned k, unsigned number, ptrdiff_t offset) {
         vector_of<SUM, V> part;
         UNROLL
@@ -166,6 +158,14 @@ DEVICE void write_lines(const lines_pass &pass, const lines_place &place, const 
         for (unsigned j = 0; j < V; j++)
             if (number + j < values)
                 store_result(to + (offset + j), part.at[j]);
+    });
+}
+
+template <class INPUT, class SUM, unsigned V>
+DEVICE void write_lines(const lines_pass &pass, const lines_place &place, const lines_memory<SUM> &memory) {
+    with_result<input_traits<INPUT>::LOOSE>(pass.result, [&](auto kind) {
+        const auto first = target_of_kind<decltype(kind)::value, SUM>(pass.out);
+        write_lines_to<V>(first + place.begin(pass, pass.to), pass, place, memory);
     });
 }
 

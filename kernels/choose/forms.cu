@@ -2,8 +2,8 @@
  * a tile waits in, and who adds the totals up, in kernels/README.md.
  *
  * The alone form has kernels for every pair of types. The others refuse integers that become floats, small floats that
- * become f64, NaNs that count as nothing, and tables that are not aligned to their type; the wave refuses small floats,
- * too, and parked tiles truth values. The separate stages do all of that. */
+ * become f64, NaNs that count as nothing, and tables that are not aligned to their type; and the wave refuses small
+ * floats, too. The separate stages do all of that. */
 #include <climits>
 
 #include "choose/forms.h"

@@ -26,7 +26,7 @@ static int run_row_table(const kernel_pass &pass, const LAUNCHER &launcher, row_
         const int error =
             launcher.template run<typename tile::template shape<typename TYPES::Input, typename TYPES::Sum>>(
                 make_row_pass<TYPES, tile>(pass));
-        if (!FIRST::MAY_FAIL || error != static_cast<int>(cudaErrorNotSupported))
+        if (error != static_cast<int>(cudaErrorNotSupported))
             return error;
     }
     if constexpr (sizeof...(REST) > 0)

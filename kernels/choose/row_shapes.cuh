@@ -1,6 +1,6 @@
 /* Tuning as data: the tiles of rows whose lanes have single columns (persistent/row_tile.cuh), for each kind of values
- * and sums, in the order in which they are asked for. Measured on an H100: docs/tuning.md#columns-in-lanes, and of
- * pieces docs/tuning.md#pieces. */
+ * and sums, in the order in which they are asked for. Measured on an H100 and an H200: docs/tuning.md#columns-in-lanes,
+ * and of pieces docs/tuning.md#pieces. */
 #ifndef CHOOSE_ROW_SHAPES_CUH
 #define CHOOSE_ROW_SHAPES_CUH
 
@@ -22,71 +22,72 @@ template <unsigned COLUMNS, unsigned TURN, unsigned ROWS, unsigned BLOCKS = ROW_
         row_shape<INPUT, SUM, row_kind::PIECES, COLUMNS, TURN, ROWS, BLOCKS>;
 };
 
-/* Rows of at most MOST columns have tiles of TILE. */
+/* Rows of at most MOST columns have tiles of TILE; or those of more than LEAST. Where stage 2 finds no room beside them,
+ * or a sum goes on in the middle of such a chunk, it is the turn of the next line that takes as many columns. */
 constexpr size_t ANY = ~size_t(0);
 template <size_t MOST, class TILE> struct up_to {
     typedef TILE tile;
-    static constexpr bool MAY_FAIL = false;
     static constexpr bool takes(size_t columns) { return columns <= MOST; }
 };
-/* Rows of more than LEAST columns have tiles of TILE, unless stage 2 finds no room beside them: then the next ones. */
 template <size_t LEAST, class TILE> struct beyond {
     typedef TILE tile;
-    static constexpr bool MAY_FAIL = true;
     static constexpr bool takes(size_t columns) { return columns > LEAST; }
 };
 template <class... ROWS> struct row_table {};
 
-/* The shorter rows are, the more of them a strip has, or else chunks come faster than stage 2 gets through them; floats
- * have no more than the tree's chunk allows. The wider rows are, the more time there is for a chunk, and the fewer
- * blocks do stage 2. */
+/* The shorter rows are, the more of them a strip has, or else chunks come faster than stage 2 gets through them. Up to
+ * where fewer blocks find room, what counts is how many bytes a chunk has. The wider rows are, the more time there is
+ * for a chunk, and the fewer blocks do stage 2; but where two tiles or more share a chunk, blocks of few columns have
+ * twice the chunks in a turn. docs/lab/2026-11-28.md#ragged-rows */
 typedef row_table<up_to<16, whole<1, 16, 64, 4, 16>>, up_to<24, whole<1, 16, 128>>, up_to<32, whole<1, 16, 64>>,
-                  up_to<48, whole<2, 16, 64, 3>>, up_to<64, whole<2, 16, 32>>, up_to<96, whole<3, 16, 32, 3>>,
-                  up_to<128, whole<4, 32, 32, 3>>, up_to<256, whole<8, 16, 16, 3>>, up_to<900, pieces<6, 64, 16, 3>>,
-                  up_to<ANY, pieces<6, 128, 16, 3>>>
+                  up_to<48, whole<2, 16, 128, 3>>, up_to<64, whole<2, 16, 32>>, up_to<96, whole<3, 16, 64, 3>>,
+                  up_to<128, whole<4, 32, 32, 3>>, up_to<160, whole<5, 16, 32, 3>>, up_to<256, whole<8, 16, 16, 3>>,
+                  up_to<900, pieces<6, 64, 16, 3>>, up_to<ANY, pieces<6, 128, 16, 3>>>
     rows_of_u8_sums_of_4;
 
-typedef row_table<up_to<16, whole<1, 16, 64, 4, 16>>, up_to<24, whole<1, 16, 128>>, up_to<32, whole<1, 16, 64>>,
-                  up_to<48, whole<2, 16, 64, 3>>, up_to<64, whole<2, 16, 32>>, up_to<96, whole<3, 16, 32, 3>>,
-                  up_to<128, whole<4, 32, 32, 3>>, up_to<256, whole<8, 32, 16, 2>>, up_to<650, pieces<8, 64, 16, 2>>,
-                  up_to<ANY, pieces<8, 128, 16, 2>>>
+typedef row_table<up_to<16, whole<1, 16, 128, 4, 16>>, up_to<24, whole<1, 16, 128>>, up_to<32, whole<1, 16, 64>>,
+                  up_to<48, whole<2, 16, 128, 3>>, up_to<64, whole<2, 16, 32>>, up_to<96, whole<3, 16, 32, 3>>,
+                  up_to<128, whole<4, 32, 32, 3>>, up_to<160, whole<5, 16, 32, 3>>, up_to<256, whole<8, 32, 16, 2>>,
+                  up_to<650, pieces<8, 64, 16, 2>>, up_to<ANY, pieces<8, 128, 16, 2>>>
     rows_of_u16_sums_of_4;
 
-/* As those of u16, but that a strip of floats has no more than 64 rows. Not measured. */
-typedef row_table<up_to<16, whole<1, 16, 64, 4, 16>>, up_to<32, whole<1, 16, 64>>, up_to<48, whole<2, 16, 64, 3>>,
-                  up_to<64, whole<2, 16, 32>>, up_to<96, whole<3, 16, 32, 3>>, up_to<128, whole<4, 32, 32, 3>>,
-                  up_to<256, whole<8, 32, 16, 2>>, up_to<650, pieces<8, 64, 16, 2>>, up_to<ANY, pieces<8, 128, 16, 2>>>
+typedef row_table<up_to<16, whole<1, 16, 128, 4, 16>>, up_to<32, whole<1, 16, 128>>, up_to<64, whole<2, 16, 64>>,
+                  up_to<96, whole<3, 16, 64, 3>>, up_to<128, whole<4, 32, 64, 2>>, up_to<160, whole<5, 16, 32, 3>>,
+                  up_to<224, whole<7, 16, 32, 2>>, up_to<650, pieces<4, 64, 32, 3>>, up_to<ANY, pieces<4, 128, 32, 3>>>
     rows_of_small_floats;
 
-typedef row_table<up_to<16, whole<1, 16, 64, 4, 16>>, up_to<32, whole<1, 16, 64>>, up_to<64, whole<2, 16, 32>>,
-                  up_to<70, whole<3, 16, 32, 3>>, up_to<96, whole<3, 16, 16>>, up_to<128, whole<4, 16, 16>>,
-                  up_to<160, whole<5, 32, 16, 2>>, up_to<202, whole<7, 32, 16, 2>>, up_to<256, pieces<4, 32, 16>>,
-                  beyond<2048, pieces<5, 128, 16, 2>>, up_to<650, pieces<4, 64, 16>>, up_to<ANY, pieces<4, 128, 16>>>
+typedef row_table<up_to<9, whole<1, 16, 128, 3, 16>>, up_to<16, whole<1, 16, 64, 4, 16>>,
+                  up_to<18, whole<1, 16, 128, 3>>, up_to<32, whole<1, 16, 64>>, up_to<36, whole<2, 16, 64, 3>>,
+                  up_to<64, whole<2, 16, 32>>, up_to<70, whole<3, 16, 32, 3>>, up_to<96, whole<3, 16, 16>>,
+                  up_to<128, whole<4, 16, 16>>, up_to<160, whole<5, 16, 16, 3>>, up_to<202, whole<7, 32, 16, 2>>,
+                  up_to<256, pieces<4, 32, 16>>, beyond<2048, pieces<5, 128, 16, 2>>, up_to<650, pieces<4, 64, 16>>,
+                  up_to<ANY, pieces<4, 128, 16>>>
     rows_of_4_bytes;
 
-typedef row_table<up_to<12, whole<1, 16, 64, 4, 16>>, up_to<16, whole<1, 16, 32, 4, 16>>, up_to<24, whole<1, 16, 64>>,
-                  up_to<32, whole<1, 16, 32>>, up_to<40, whole<2, 16, 32>>, up_to<64, whole<2, 16, 32, 3>>,
-                  up_to<96, whole<3, 16, 32, 3>>, up_to<128, whole<4, 16, 16, 3>>, up_to<256, whole<8, 32, 16, 2>>,
-                  up_to<325, pieces<8, 64, 16, 2>>, up_to<ANY, pieces<8, 128, 16, 2>>>
+typedef row_table<up_to<12, whole<1, 16, 64, 4, 16>>, up_to<16, whole<1, 16, 32, 4, 16>>, up_to<24, whole<1, 16, 128>>,
+                  up_to<32, whole<1, 16, 32>>, up_to<40, whole<2, 16, 64, 3>>, up_to<64, whole<2, 16, 32, 3>>,
+                  up_to<96, whole<3, 16, 32, 3>>, up_to<128, whole<4, 16, 16, 3>>, up_to<160, whole<5, 16, 32, 3>>,
+                  up_to<256, whole<8, 32, 16, 2>>, up_to<325, pieces<8, 64, 16, 2>>, up_to<ANY, pieces<8, 128, 16, 2>>>
     rows_of_1_or_2_sums_of_8;
 
 typedef row_table<up_to<12, whole<1, 16, 64, 4, 16>>, up_to<16, whole<1, 16, 32, 4, 16>>, up_to<24, whole<1, 16, 64>>,
-                  up_to<32, whole<1, 16, 32>>, up_to<48, whole<2, 16, 32, 3>>, up_to<64, whole<2, 16, 16>>,
+                  up_to<32, whole<1, 16, 32>>, up_to<48, whole<2, 16, 64, 2>>, up_to<64, whole<2, 16, 16>>,
                   up_to<96, whole<3, 16, 16, 3>>, up_to<128, whole<4, 32, 16, 2>>, up_to<192, whole<6, 32, 16, 2>>,
                   up_to<325, pieces<4, 64, 16, 3>>, up_to<ANY, pieces<4, 128, 16, 3>>>
     rows_of_4_sums_of_8;
 
-typedef row_table<up_to<16, whole<1, 16, 32, 3, 16>>, up_to<24, whole<1, 16, 64, 3>>, up_to<32, whole<1, 16, 32>>,
-                  up_to<48, whole<2, 16, 32, 3>>, up_to<64, whole<2, 16, 16>>, up_to<96, whole<3, 16, 16, 3>>,
+typedef row_table<up_to<16, whole<1, 16, 64, 3, 16>>, up_to<24, whole<1, 16, 128, 3>>, up_to<32, whole<1, 16, 32>>,
+                  up_to<48, whole<2, 16, 32, 3>>, up_to<64, whole<2, 16, 16>>, up_to<96, whole<3, 16, 32, 3>>,
                   up_to<128, whole<4, 32, 16, 2>>, up_to<192, whole<6, 32, 16, 2>>, up_to<325, pieces<4, 64, 16, 3>>,
                   up_to<ANY, pieces<4, 128, 16, 3>>>
     rows_of_f32_sums_of_f64;
 
-typedef row_table<up_to<16, whole<1, 16, 32, 3, 16>>, up_to<18, whole<1, 16, 64, 3>>, up_to<32, whole<1, 16, 32>>,
-                  up_to<64, whole<2, 16, 16>>, up_to<96, whole<3, 32, 16, 2>>, up_to<101, whole<4, 32, 16, 2>>,
-                  up_to<128, pieces<2, 32, 16>>, beyond<576, pieces<3, 128, 16, 3>>, up_to<325, pieces<2, 64, 16>>,
-                  up_to<ANY, pieces<2, 128, 16>>>
-    rows_of_8_bytes;
+template <class... SHORT> using rows_of_8_bytes =
+    row_table<up_to<16, whole<1, 16, 64, 2, 16>>, SHORT..., up_to<36, whole<2, 16, 32, 3>>, up_to<64, whole<2, 16, 16>>,
+              up_to<96, whole<3, 16, 16, 3>>, up_to<101, whole<4, 16, 16, 2>>, up_to<128, pieces<2, 32, 16>>,
+              beyond<576, pieces<3, 128, 16, 3>>, up_to<325, pieces<2, 64, 16>>, up_to<ANY, pieces<2, 128, 16>>>;
+typedef rows_of_8_bytes<up_to<18, whole<1, 16, 64, 3>>, up_to<32, whole<1, 16, 32>>> rows_of_u64;
+typedef rows_of_8_bytes<up_to<32, whole<1, 32, 64, 3>>> rows_of_f64;
 
 /* Which table is for which types. */
 template <class INPUT, class SUM> HOST_DEVICE constexpr auto ragged_row_table() {
@@ -105,8 +106,10 @@ template <class INPUT, class SUM> HOST_DEVICE constexpr auto ragged_row_table() 
         return rows_of_4_sums_of_8();
     else if constexpr (IN == 4)
         return rows_of_f32_sums_of_f64();
+    else if constexpr (std::is_integral<SUM>::value)
+        return rows_of_u64();
     else
-        return rows_of_8_bytes();
+        return rows_of_f64();
 }
 
 #endif

@@ -48,7 +48,7 @@ enum { FEWEST_VECTORS = 18, MOST_VECTORS = 31 };
 enum { LONG_VECTORS = 128, LONG_VECTORS_OF_PAIRS = 192, PIECE_VECTORS = 24 }; /* PAIRS: sums of 8 bytes */
 
 /* Columns of rows that are no whole vectors. docs/tuning.md#columns-in-lanes */
-enum { FEWEST_RAGGED = 9, FEWEST_LONG_RAGGED = 13 };         /* LONG: with sums of 8 bytes */
+enum { FEWEST_RAGGED = 9, FEWEST_WIDENED_RAGGED = 13 };      /* WIDENED: f32 with sums of f64 */
 enum { FEWEST_PARKED_RAGGED = 12, MOST_PARKED_RAGGED = 16 }; /* of 4 bytes that are not widened: better parked */
 
 /* Bytes of a row of widened sums that does not begin on lines. docs/tuning.md#columns-in-lanes */
@@ -108,7 +108,7 @@ static inline bool is_odd_row(const struct kernel_facts *facts) {
     const bool long_sums = facts->out_bytes == 8;
     if (!long_sums && !facts->widened && facts->columns >= FEWEST_PARKED_RAGGED && facts->columns <= MOST_PARKED_RAGGED)
         return false;
-    return !long_sums || (facts->widened && !facts->is_float) || facts->columns >= FEWEST_LONG_RAGGED;
+    return !(long_sums && facts->widened && facts->is_float) || facts->columns >= FEWEST_WIDENED_RAGGED;
 }
 
 /* Rows of sums that are whole vectors: those that do not begin on sectors, and some of widened values that do not begin

@@ -97,8 +97,12 @@ template <class SHAPE> DEVICE void take_coming(const tile_pass &pass, const tile
             coming.vectors[thread_index() / WARP_LANES][(step * SHAPE::PHASES * across + lane) * coming.VECTORS + v];
         constexpr unsigned LENGTH = coming_tile<SHAPE>::LENGTH;
         typename SHAPE::Sum sums[LENGTH];
-        if constexpr (is_widened<Input, typename SHAPE::Sum>())
-            widen<Input>(pass.widen, reinterpret_cast<const word_vector<Input, LENGTH> &>(part), sums);
+        if constexpr (is_widened<Input, typename SHAPE::Sum>()) {
+            word_vector<Input, LENGTH> words[1] = {reinterpret_cast<const word_vector<Input, LENGTH> &>(part)};
+            if (sizeof(Input) == 1)
+                count_truths(pass.kind, words);
+            widen<Input>(pass.widen, words[0], sums);
+        }
         UNROLL
         for (unsigned k = 0; k < LENGTH; k++)
             value_of<SHAPE>(values, step * SHAPE::VALUES + v * LENGTH + k) =

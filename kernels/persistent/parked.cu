@@ -89,13 +89,16 @@ template <class SHAPE, bool ABOVE, bool CHECKED> struct parked_form {
         take_tiles(*this, tile, tiles);
     }
 
+    DEVICE void read(const tile_place &place, tile_values<SHAPE> &values) {
+        if constexpr (MAY_COME)
+            if (comes() && place.end == SHAPE::TILE_ROWS)
+                return take_coming<SHAPE>(pass, place, coming, values);
+        tile_load<SHAPE>(pass, place, values);
+    }
     DEVICE void bring(unsigned tile, Lane &lane) {
         lane.place = tile_place_of<SHAPE>(pass, tile);
         const tile_place &place = lane.place;
-        if (comes() && place.end == SHAPE::TILE_ROWS)
-            take_coming<SHAPE>(pass, place, coming, lane.values);
-        else
-            tile_load<SHAPE>(pass, place, lane.values);
+        read(place, lane.values);
         loads_before_sums(place.end == 0);
         if constexpr (SHAPE::LOOSE)
             tile_convert<SHAPE>(pass, lane.values);
@@ -140,7 +143,9 @@ template <class SHAPE, bool ABOVE, bool CHECKED> struct parked_form {
         const tile_place place = tile_place_of<SHAPE>(pass, due);
         if constexpr (!sums_wrap<SHAPE>() && SHAPE::UNITS == 1)
             leave_end<SHAPE>(pass, state, place, parked, block::seeds());
-        finish_parked<SHAPE, ABOVE>(pass, place, parked, block::seeds(), ends());
+        with_result<SHAPE::LOOSE>(pass.result, [&](auto kind) {
+            finish_parked<SHAPE, ABOVE, decltype(kind)::value>(pass, place, parked, block::seeds(), ends());
+        });
     }
     DEVICE unsigned settle(unsigned, Lane &lane) {
         if (puts_aside<SHAPE, ABOVE>())
@@ -208,11 +213,7 @@ struct parked_launcher {
             return run_parked<SHAPE>(pass, tiles);
     }
 
-    /* Integers are not converted here, as tiles of u16 spilled up to 80 bytes for it: those of 4 bytes with a sign have
-     * kernels of their own, shorter ones are widened as they are read, and truth values are refused. */
     template <class SHAPE> int run_parked(const tile_pass &pass, unsigned tiles) const {
-        if (!SHAPE::LOOSE && pass.kind == value_kind::TRUTH)
-            return static_cast<int>(cudaErrorNotSupported);
         if (pass.exclusive)
             return run_plan<SHAPE, parked_form<SHAPE, true, true>>(pass, tiles);
         if constexpr (has_unchecked<SHAPE>())
@@ -254,21 +255,10 @@ size_t form_parked::workspace(const kernel_pass *pass) {
 }
 #endif
 
-static int run_parked_pass(const kernel_pass &pass, const parked_launcher &launcher) {
-    return run_types(pass, [&](auto types) {
-        typedef typename decltype(types)::Input Input;
-        typedef typename decltype(types)::Sum Sum;
-        if constexpr (std::is_same<Input, uint32_t>::value && std::is_same<Sum, uint64_t>::value)
-            if (pass.in_type == TABLE_I32)
-                return run_pair<int32_t, Sum>(pass, launcher);
-        return run_pair<Input, Sum>(pass, launcher);
-    });
-}
-
 template <> int form_parked::run<KERNEL_PART>(const kernel_pass *pass, const kernel_carry *carry, void *workspace) {
-    return run_parked_pass(*pass, parked_launcher{persistent_call(*pass, *carry, workspace), true});
+    return run_pass(*pass, parked_launcher{persistent_call(*pass, *carry, workspace), true});
 }
 
 template <> int form_general::run<KERNEL_PART>(const kernel_pass *pass, const kernel_carry *carry, void *workspace) {
-    return run_parked_pass(*pass, parked_launcher{persistent_call(*pass, *carry, workspace), false});
+    return run_pass(*pass, parked_launcher{persistent_call(*pass, *carry, workspace), false});
 }

@@ -114,9 +114,9 @@ template <class SHAPE> DEVICE unsigned step_values(const tile_place &place, unsi
 }
 
 /* Writes a vector of a step, given its number in the order of the table; `to` is where the warp's first one goes. */
-template <class SHAPE> DEVICE void store_in_order(unsigned in_table, unsigned number,
-                                                  const vector_of<typename SHAPE::Sum, SHAPE::VECTOR> &part,
-                                                  target_of<SHAPE> to) {
+template <class SHAPE, class TARGET>
+DEVICE void store_in_order(unsigned in_table, unsigned number,
+                           const vector_of<typename SHAPE::Sum, SHAPE::VECTOR> &part, const TARGET &to) {
     if (in_table >= WARP_LANES * SHAPE::VALUES) {
         store_results(to + number * SHAPE::VECTOR, part);
         return;
@@ -153,9 +153,9 @@ template <class SHAPE> DEVICE order_seeds<SHAPE> seeds_in_order(const warp_row<S
 
 /* finish_step() where a lane has several vectors, one at a time: that takes few registers, which the next tile's values
  * have. All lanes write side by side: by its own vectors, each would go to a sector of its own, half filled. */
-template <class SHAPE> DEVICE void finish_in_order(const tile_place &place, parked_tile<SHAPE, false> &parked,
-                                                   unsigned step, target_of<SHAPE> to,
-                                                   const order_seeds<SHAPE> &seeds) {
+template <class SHAPE, class TARGET> DEVICE void finish_in_order(const tile_place &place,
+                                                                 parked_tile<SHAPE, false> &parked, unsigned step,
+                                                                 const TARGET &to, const order_seeds<SHAPE> &seeds) {
     const unsigned in_table = step_values<SHAPE>(place, step);
     UNROLL
     for (unsigned v = 0; v < parked.VECTORS; v++) {
@@ -170,9 +170,9 @@ template <class SHAPE> DEVICE void finish_in_order(const tile_place &place, park
 
 /* finish_in_order() of exclusive results: each lane finishes its own vectors where they are, as it knows what stands
  * above them, and then all are written in order. */
-template <class SHAPE> DEVICE void finish_above(const tile_place &place, parked_tile<SHAPE, true> &parked,
-                                                unsigned step, target_of<SHAPE> to, const warp_row<SHAPE> &seeds,
-                                                typename SHAPE::Sum (&before)[SHAPE::COLUMNS]) {
+template <class SHAPE, class TARGET>
+DEVICE void finish_above(const tile_place &place, parked_tile<SHAPE, true> &parked, unsigned step, const TARGET &to,
+                         const warp_row<SHAPE> &seeds, typename SHAPE::Sum (&before)[SHAPE::COLUMNS]) {
     const unsigned in_table = step_values<SHAPE>(place, step);
     typename SHAPE::Sum above[SHAPE::COLUMNS];
     row_above_parked<SHAPE>(parked, step, seeds, before, above);
@@ -241,10 +241,10 @@ template <class SHAPE> DEVICE void before_parked(const tile_place &place, parked
 }
 
 /* finish_parked() where a lane has several vectors: the rows of a step lie side by side. */
-template <class SHAPE, bool ABOVE>
-DEVICE void finish_staged(const tile_pass &pass, const tile_place &place, parked_tile<SHAPE, ABOVE> &parked,
-                          const tile_seeds<SHAPE> &seeds, typename SHAPE::Sum (&before)[SHAPE::COLUMNS]) {
-    target_of<SHAPE> to = tile_target<SHAPE>(pass, place) - thread_index() % WARP_LANES * SHAPE::VALUES;
+template <class SHAPE, bool ABOVE, class TARGET>
+DEVICE void finish_staged(const tile_place &place, parked_tile<SHAPE, ABOVE> &parked, const tile_seeds<SHAPE> &seeds,
+                          typename SHAPE::Sum (&before)[SHAPE::COLUMNS], const TARGET &lane_to) {
+    TARGET to = lane_to - thread_index() % WARP_LANES * SHAPE::VALUES;
     KEEP_LOOP
     for (unsigned first = 0; first < SHAPE::STEPS; first += SHAPE::UNIT_STEPS) {
         const warp_row<SHAPE> &of_unit = seeds[unit_of_step<SHAPE>(first)];
@@ -259,20 +259,11 @@ DEVICE void finish_staged(const tile_pass &pass, const tile_place &place, parked
     }
 }
 
-/* Takes a parked tile from its seeds to its results, step by step. `ends`: what stands below each of its units, if they
- * are several and results are exclusive. */
-template <class SHAPE, bool ABOVE>
-DEVICE void finish_parked(const tile_pass &pass, const tile_place &place, parked_tile<SHAPE, ABOVE> &parked,
-                          const tile_seeds<SHAPE> &seeds, const warp_row<SHAPE> *ends) {
-    typename SHAPE::Sum seed[SHAPE::COLUMNS], before[SHAPE::COLUMNS] = {};
-    lane_seed_of<SHAPE>(place, seeds, 0, seed);
-    if constexpr (ABOVE)
-        before_parked<SHAPE>(place, parked, seeds, ends, seed, before);
-    if constexpr (SHAPE::STAGED) {
-        finish_staged<SHAPE, ABOVE>(pass, place, parked, seeds, before);
-        return;
-    }
-    target_of<SHAPE> to = tile_target<SHAPE>(pass, place);
+/* finish_parked() where a lane has one vector, given the seeds of the first step and where its results go. */
+template <class SHAPE, bool ABOVE, class TARGET>
+DEVICE void finish_steps(const tile_pass &pass, const tile_place &place, parked_tile<SHAPE, ABOVE> &parked,
+                         const tile_seeds<SHAPE> &seeds, typename SHAPE::Sum (&seed)[SHAPE::COLUMNS],
+                         typename SHAPE::Sum (&before)[SHAPE::COLUMNS], TARGET to) {
     UNROLL
     for (unsigned step = 0; step < SHAPE::STEPS; step++, to += tile_step_stride<SHAPE>(pass)) {
         tile_step<SHAPE> values;
@@ -286,6 +277,22 @@ DEVICE void finish_parked(const tile_pass &pass, const tile_place &place, parked
         if (ABOVE && SHAPE::SHARES > 1)
             warp_barrier(WARP_ALL); /* or else one step is begun before another one ends, and registers spill */
     }
+}
+
+/* Takes a parked tile from its seeds to its results, of a KIND, step by step. `ends`: what stands below each of its
+ * units, if they are several and results are exclusive. */
+template <class SHAPE, bool ABOVE, value_kind KIND>
+DEVICE void finish_parked(const tile_pass &pass, const tile_place &place, parked_tile<SHAPE, ABOVE> &parked,
+                          const tile_seeds<SHAPE> &seeds, const warp_row<SHAPE> *ends) {
+    typename SHAPE::Sum seed[SHAPE::COLUMNS], before[SHAPE::COLUMNS] = {};
+    lane_seed_of<SHAPE>(place, seeds, 0, seed);
+    if constexpr (ABOVE)
+        before_parked<SHAPE>(place, parked, seeds, ends, seed, before);
+    const auto to = target_of_kind<KIND, typename SHAPE::Sum>(pass.out) + lane_offset<SHAPE>(pass, place);
+    if constexpr (SHAPE::STAGED)
+        finish_staged<SHAPE, ABOVE>(place, parked, seeds, before, to);
+    else
+        finish_steps<SHAPE, ABOVE>(pass, place, parked, seeds, seed, before, to);
 }
 
 #endif

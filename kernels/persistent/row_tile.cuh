@@ -51,7 +51,7 @@ struct row_shape {
     static_assert(WARP_LANES * COUNT <= THREADS, "a thread for each column");
     static_assert(STRIP_LANES == WARP_LANES || COUNT == 1, "columns lie a warp apart");
     static_assert(std::is_integral<Sum>::value || TILE_ROWS * SHARES == UNITS * UNIT_ROWS, "whole units");
-    static_assert(UNITS == 1 || (UNITS == 2 && SHARES == 1), "the lower unit's seed is made of the upper one's");
+    static_assert(UNITS == 1 || SHARES == 1, "the seeds of units are made in the tile");
     struct Values {}; /* that a lane has in registers while the tile waits */
 };
 template <class SUM, unsigned COUNT> struct row_columns { SUM at[COUNT]; };
@@ -258,9 +258,9 @@ template <class SHAPE> DEVICE void put_rows_magnitude(const tile_pass &pass, con
         block.magnitudes[strip_number<SHAPE>()] = bits;
 }
 
-/* The tile's total in one of its columns, by one thread. What is to the left of a strip is then one row at each
- * level: the last strip of a left half has the total of all of the half in the place of its own; and the last strip of
- * all, of floats, that of all of its unit. */
+/* The tile's total in one of its columns, by one thread. What is to the left of a strip in its unit is then one row at
+ * each level: the last strip of a left half has the total of all of the half in the place of its own; and the last
+ * strip of a unit of floats that of the unit. */
 template <class SHAPE> DEVICE typename SHAPE::Sum total_of_rows(const row_memory<SHAPE> &memory, unsigned column) {
     typedef typename SHAPE::Sum Sum;
     Sum *const totals = reinterpret_cast<Sum *>(memory.totals) + column;
@@ -274,7 +274,8 @@ template <class SHAPE> DEVICE typename SHAPE::Sum total_of_rows(const row_memory
         UNROLL
     for (unsigned last = 2 * half - 1; last < SHAPE::STRIPS; last += 2 * half) {
         part[last] = part[last - half] + part[last];
-        if (last + 1 < SHAPE::STRIPS || (!may_reorder<Sum>() && 2 * half == SHAPE::UNIT_STRIPS))
+        if (2 * half <= SHAPE::UNIT_STRIPS &&
+            (last + 1 < SHAPE::STRIPS || (!may_reorder<Sum>() && 2 * half == SHAPE::UNIT_STRIPS)))
             totals[last * across] = part[last];
     }
     return part[SHAPE::STRIPS - 1];

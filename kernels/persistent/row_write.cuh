@@ -23,6 +23,18 @@ DEVICE void add_lefts(const row_place &place, const row_memory<SHAPE> &memory, u
     add(get_columns(memory, lane, memory.lefts + unit * memory.across + lane));
 }
 
+/* What stands above a strip that begins a unit: the inclusive result of the last row of the unit above, which is the
+ * strip's seed only where that unit is a left half. */
+template <class SHAPE>
+DEVICE void take_end_above(const row_memory<SHAPE> &memory, unsigned lane, row_vector<SHAPE> &before) {
+    const unsigned strip = strip_number<SHAPE>(), unit = strip / SHAPE::UNIT_STRIPS;
+    if (strip == 0 || strip % SHAPE::UNIT_STRIPS != 0)
+        return;
+    before = get_columns(memory, lane, memory.totals + (strip - 1) * memory.across + lane);
+    add_to_right(row_vector<SHAPE>(get_columns(memory, lane, memory.lefts + (unit - 1) * memory.across + lane)),
+                 before);
+}
+
 /* The running sums of ROWS rows, one level of the tree after the other. */
 template <unsigned ROWS, class VECTOR> DEVICE void scan_rows(VECTOR (&sums)[ROWS]) {
     UNROLL
@@ -53,8 +65,8 @@ DEVICE void add_groups(unsigned group, VECTOR (&totals)[LEVELS + 1], VECTOR (&su
 /* The lane's columns of a row of the table, given its first one there. APART, one by one: they begin in the middle of
  * a sector, of which the warp, or that of the piece beside it, writes the rest soon enough
  * (docs/tuning.md#columns-in-lanes). */
-template <class SHAPE> DEVICE void store_columns(const row_memory<SHAPE> &memory, unsigned lane, target_of<SHAPE> first,
-                                                 const row_vector<SHAPE> &sums) {
+template <class SHAPE, class TARGET> DEVICE void store_columns(const row_memory<SHAPE> &memory, unsigned lane,
+                                                               const TARGET &first, const row_vector<SHAPE> &sums) {
     if constexpr (!SHAPE::APART) {
         store_results(first, sums);
     } else {
@@ -65,17 +77,17 @@ template <class SHAPE> DEVICE void store_columns(const row_memory<SHAPE> &memory
     }
 }
 
-/* The lane's sums, of all of the strip's rows; `exclusive`: those that stand one row above. WHOLE: all of the
- * rows are in the table. */
-template <class SHAPE, value_kind KIND, bool WHOLE>
+/* The lane's sums, of all of the strip's rows; `exclusive`: those that stand one row above. RESULT: the kind of the
+ * results. WHOLE: all of the rows are in the table. */
+template <class SHAPE, value_kind KIND, value_kind RESULT, bool WHOLE>
 DEVICE void write_lane(const tile_pass &pass, bool exclusive, const row_place &place, const row_memory<SHAPE> &memory,
                        unsigned lane) {
     typedef typename SHAPE::Sum Sum;
     typedef row_vector<SHAPE> vector;
     constexpr unsigned ROWS = SHAPE::ROWS_AT_ONCE, GROUPS = SHAPE::STRIP_ROWS / ROWS, LEVELS = levels_of(GROUPS);
     const row_input<SHAPE> *from = own_rows(memory) + lane;
-    target_of<SHAPE> to =
-        pass_target<SHAPE::LOOSE, Sum>(pass) +
+    auto to =
+        target_of_kind<RESULT, Sum>(pass.out) +
         (static_cast<ptrdiff_t>(strip_row_of<SHAPE>(place)) * pass.out_stride + place.column + lane * SHAPE::UNIT);
     const unsigned rows = WHOLE ? SHAPE::STRIP_ROWS : strip_rows_of<SHAPE>(pass, place);
     vector before, totals[LEVELS + 1];
@@ -84,6 +96,8 @@ DEVICE void write_lane(const tile_pass &pass, bool exclusive, const row_place &p
         before.at[c] = sum_identity<Sum>();
     if (exclusive || std::is_integral<Sum>::value)
         add_lefts(place, memory, lane, [&](const vector &left) { add_to_right(left, before); });
+    if (SHAPE::UNITS > 2 && exclusive)
+        take_end_above(memory, lane, before);
     KEEP_LOOP
     for (unsigned group = 0; group < GROUPS; group++) {
         vector sums[ROWS];
@@ -118,17 +132,27 @@ DEVICE void write_lane(const tile_pass &pass, bool exclusive, const row_place &p
     }
 }
 
-/* By all strips, each its own rows. */
+template <class SHAPE, value_kind KIND, value_kind RESULT>
+DEVICE void write_as(const tile_pass &pass, bool exclusive, const row_place &place, const row_memory<SHAPE> &memory,
+                     unsigned lane) {
+    if (strip_rows_of<SHAPE>(pass, place) == SHAPE::STRIP_ROWS)
+        write_lane<SHAPE, KIND, RESULT, true>(pass, exclusive, place, memory, lane);
+    else
+        write_lane<SHAPE, KIND, RESULT, false>(pass, exclusive, place, memory, lane);
+}
+
+/* By all strips, each its own rows. Small floats become f32, or small floats of their own kind. */
 template <class SHAPE>
 DEVICE void write_rows(const tile_pass &pass, bool exclusive, const row_place &place, const row_memory<SHAPE> &memory) {
     const unsigned lane = strip_lane<SHAPE>();
     if (lane >= units_of<SHAPE>(pass, place))
         return;
     with_row_kind<SHAPE>(pass, [&](auto kind) {
-        if (strip_rows_of<SHAPE>(pass, place) == SHAPE::STRIP_ROWS)
-            write_lane<SHAPE, decltype(kind)::value, true>(pass, exclusive, place, memory, lane);
+        constexpr value_kind KIND = decltype(kind)::value;
+        if (SHAPE::LOOSE && pass.result != value_kind::PLAIN)
+            write_as<SHAPE, KIND, SHAPE::LOOSE ? KIND : value_kind::PLAIN>(pass, exclusive, place, memory, lane);
         else
-            write_lane<SHAPE, decltype(kind)::value, false>(pass, exclusive, place, memory, lane);
+            write_as<SHAPE, KIND, value_kind::PLAIN>(pass, exclusive, place, memory, lane);
     });
 }
 

@@ -217,7 +217,7 @@ struct rows_launcher {
         const size_t adders = (pass.columns + SHAPE::TURN_COLUMNS - 1) / SHAPE::TURN_COLUMNS;
         const size_t tile = row_memory_bytes<SHAPE>(row_pitch<SHAPE>(made)), turns = sizeof(turn_block<SHAPE>);
         const size_t shared = tile > turns ? tile : turns, chunk = rows_plan<SHAPE>::CHUNK_ROWS;
-        if (rows > INT32_MAX / made.panels ||
+        if (rows > INT32_MAX / made.panels || (call.stack && chunk > pass.chunk_rows) ||
             (!may_reorder<Sum>() && rows / SHAPE::SHARES / turn_block<SHAPE>::CHUNKS >> TURN_LEVELS != 0))
             return static_cast<int>(cudaErrorNotSupported);
         const rows_plan<SHAPE> plan = {pass,

@@ -30,15 +30,6 @@ DEVICE void add_word(const word_sums &word, uint32_t (&sums)[WORD_BYTES]) {
  * as so much more. What `rows` of them are too much is taken away where sums no longer share words. */
 DEVICE uint32_t bias_of_rows(const widening &how, unsigned rows) { return (how.flip & UINT8_MAX) * rows; }
 
-/* Truth values count as 0 or 1, whatever is in their bytes. */
-template <unsigned COUNT> DEVICE void count_truths(value_kind kind, uint32_t (&words)[COUNT]) {
-    constexpr uint32_t LOW = 0x7f7f7f7f, ONES = 0x01010101;
-    if (kind == value_kind::TRUTH)
-        UNROLL
-    for (unsigned k = 0; k < COUNT; k++)
-        words[k] = (((words[k] & LOW) + LOW) | words[k]) >> 7 & ONES;
-}
-
 /* Sums over the lanes that have the same columns of other rows, `words` lanes apart, through this one. All lanes of the
  * warp call it together. */
 DEVICE word_sums sum_over_groups(word_sums own, unsigned words, unsigned lanes) {

@@ -23,8 +23,8 @@
  *
  * A policy also has constants: BLOCKS, how many of its blocks a multiprocessor has room for; SKIPS, whether warps
  * without rows do nothing; TELLS_FIRST, whether totals are made and told before the tile is scanned; KEEPS_SEED,
- * whether a lane keeps its seed in registers (finish_tile()); EITHER, whether integers have one kernel for both kinds
- * of results.
+ * whether a lane keeps its seed in registers (finish_tile()); EITHER, whether there is one kernel for both kinds of
+ * results.
  *
  * Exclusive and inclusive passes are one kernel: the choice is a branch around finish_tile() that all threads take
  * together. The sum above a warp, which exclusive results alone need, is made again behind that branch, so that nobody
@@ -35,6 +35,9 @@
 #include "overflow/in_tile.cuh"
 #include "resident/run.cuh"
 #include "tile/finish.cuh"
+
+/* Whether small tables of so many columns may take a little longer. */
+template <class SHAPE> HOST_DEVICE constexpr bool is_rare() { return SHAPE::PANEL != 1 && SHAPE::PANEL != FEW_COLUMNS; }
 
 /* Which results a kernel is for. */
 enum class results { INCLUSIVE, EXCLUSIVE, EITHER };
@@ -200,12 +203,12 @@ template <class SHAPE, class SEED, results RESULTS> KERNEL LAUNCH_BOUNDS(BLOCK_T
         [&](unsigned c) { return total_of_tile<SHAPE>(shared[0].totals, c); }, [&] { from.ready(); });
 }
 
-/* The kernel for a pass. Floats are added a level of the tree at a time, which leaves no register for a branch; so they
- * have a kernel for each kind of results, and so have integers that are as wide as their sums, where it is worth 0.1
- * to 0.3 us of a small table. Widened integers of small tables, those of policies for EITHER, and values of ANY type
- * have one for both. */
+/* The kernel for a pass. Floats are added a level of the tree at a time, which leaves no register for a branch where a
+ * multiprocessor has two blocks; so they have a kernel for each kind of results there, and of 1 and of 4 columns so have
+ * integers that are as wide as their sums, where it is worth 0.1 to 0.3 us of a small table. Widened integers, and
+ * values of ANY type, have one for both. */
 template <class SHAPE, class SEED> static auto resident_kernel_for(const tile_pass &pass) {
-    if constexpr (SHAPE::ANY || ((SEED::EITHER || SHAPE::WIDENED) && sums_wrap<SHAPE>()))
+    if constexpr (SHAPE::ANY || SEED::EITHER || (SHAPE::WIDENED && sums_wrap<SHAPE>()))
         return resident_kernel<SHAPE, SEED, results::EITHER>;
     else
         return pass.exclusive ? resident_kernel<SHAPE, SEED, results::EXCLUSIVE>

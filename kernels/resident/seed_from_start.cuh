@@ -15,7 +15,8 @@ template <class SUM> struct start_and_end {
 template <class SHAPE> struct seed_from_start : resident_block<SHAPE, start_and_end<typename SHAPE::Sum>> {
     typedef typename SHAPE::Sum Sum;
     static constexpr unsigned BLOCKS = 1; /* a block may have the registers of two */
-    static constexpr bool SKIPS = true;   /* on one multiprocessor the instructions of all warps are most of the time */
+    static constexpr bool EITHER = is_rare<SHAPE>();
+    static constexpr bool SKIPS = true; /* on one multiprocessor the instructions of all warps are most of the time */
     static constexpr bool KEEPS_SEED = SHAPE::UNITS > 1; /* each warp makes those of its units, and nobody waits */
     Sum own = Sum(0);
 

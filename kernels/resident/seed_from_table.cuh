@@ -9,7 +9,8 @@ template <class SUM> struct seed_table { SUM *rows; /* `columns` sums each */ };
 
 template <class SHAPE> struct seed_from_table : resident_block<SHAPE, seed_table<typename SHAPE::Sum>> {
     typedef typename SHAPE::Sum Sum;
-    static constexpr bool EITHER = SHAPE::LANES > 1 || SHAPE::ROWS > 1; /* or else u32 of 4 columns spill 80 bytes */
+    static constexpr bool EITHER =
+        sums_wrap<SHAPE>() && (SHAPE::LANES > 1 || SHAPE::ROWS > 1); /* or else u32 of 4 columns spill 80 bytes */
     static constexpr unsigned ACROSS = power_of_two_above(SHAPE::PANEL);
     static constexpr unsigned TABLE_UNITS = in_units<SHAPE>::UNITS; /* rows of the table that are the tile's */
     Sum own = Sum(0);

@@ -8,6 +8,7 @@
 template <class SHAPE, unsigned SHARES, bool SHARED = (SHARES > 1)> struct seed_from_wave
     : resident_block<SHAPE, wave_state<typename SHAPE::Sum>, wave_held<SHAPE, SHARES>> {
     typedef typename SHAPE::Sum Sum;
+    static constexpr bool EITHER = sums_wrap<SHAPE>() && is_rare<SHAPE>();
     /* Totals that are told before the tile is scanned are made twice, but nobody waits for the scan. That is less where
      * few columns have quarters of chunks, and more elsewhere (docs/tuning.md#wave). */
     static constexpr bool TELLS_FIRST = SHARED && SHAPE::LANES == 1;

@@ -67,6 +67,8 @@ template <class SHAPE> DEVICE void tile_load_words(const tile_pass &pass, const 
                 read[step][v] = last_words<SHAPE>(place, row, v * SHAPE::VECTOR, from);
         }
     }
+    if (sizeof(Input) == 1)
+        count_truths(pass.kind, reinterpret_cast<words(&)[SHAPE::STEPS * VECTORS]>(read));
     UNROLL
     for (unsigned k = 0; k < SHAPE::STEPS * SHAPE::VALUES; k += SHAPE::VECTOR) {
         typename SHAPE::Sum sums[SHAPE::VECTOR];
@@ -113,15 +115,10 @@ DEVICE void tile_load(const tile_pass &pass, const tile_place &place, tile_value
     }
 }
 
-/* Makes sums of the raw sums of a tile, if its values are of a kind that needs it. */
+/* Makes sums of the raw sums of a tile, if its values are of a kind that needs it, and were not widened as words. */
 template <class SHAPE> DEVICE void tile_convert(const tile_pass &pass, tile_values<SHAPE> &values) {
     typedef typename SHAPE::Input Input;
-    if constexpr (is_widened<Input, typename SHAPE::Sum>()) {
-        if (sizeof(Input) == 1 && pass.kind == value_kind::TRUTH)
-            UNROLL
-        for (unsigned k = 0; k < SHAPE::STEPS * SHAPE::VALUES; k++)
-            value_of<SHAPE>(values, k) = value_of<SHAPE>(values, k) != 0;
-    } else if constexpr (may_convert<Input, typename SHAPE::Sum>())
+    if constexpr (may_convert<Input, typename SHAPE::Sum>() && !is_widened<Input, typename SHAPE::Sum>())
         with_kind<Input>(pass.kind, [&](auto kind) {
             UNROLL
             for (unsigned k = 0; k < SHAPE::STEPS * SHAPE::VALUES; k++)

@@ -13,8 +13,8 @@ template <class SHAPE> struct tile_staging {
 };
 
 /* Writes the values of one step, each lane its own; rows beyond the table are left alone. */
-template <class SHAPE> DEVICE void tile_store_lane(const tile_place &place, unsigned row, target_of<SHAPE> to,
-                                                   const tile_step<SHAPE> &values) {
+template <class SHAPE, class TARGET>
+DEVICE void tile_store_lane(const tile_place &place, unsigned row, const TARGET &to, const tile_step<SHAPE> &values) {
     typedef vector_of<typename SHAPE::Sum, SHAPE::VECTOR> vector;
     if (place.active && row + SHAPE::ROWS <= place.end) {
         UNROLL
@@ -73,10 +73,32 @@ template <bool LOOSE, class SUM> DEVICE auto pass_target(const tile_pass &pass) 
         return static_cast<SUM *>(pass.out);
 }
 
+/* Calls run(kind), a constant, with the kind of the results, in one branch around all that writes a tile. */
+template <bool LOOSE, class RUN> DEVICE void with_result(value_kind result, const RUN &run) {
+    if constexpr (LOOSE) {
+        if (result == value_kind::F16)
+            return run(kind_constant<value_kind::F16>());
+        if (result == value_kind::BF16)
+            return run(kind_constant<value_kind::BF16>());
+    }
+    run(kind_constant<value_kind::PLAIN>());
+}
+
+/* Where the first result goes, aligned to its type, if results are of that KIND. */
+template <value_kind KIND, class SUM> DEVICE auto target_of_kind(void *out) {
+    if constexpr (KIND == value_kind::PLAIN)
+        return static_cast<SUM *>(out);
+    else
+        return rounded_target<KIND>{static_cast<uint16_t *>(out)};
+}
+
 /* Where the lane's values of step 0 go. Each next step's go tile_step_stride() values further. */
+template <class SHAPE> DEVICE ptrdiff_t lane_offset(const tile_pass &pass, const tile_place &place) {
+    return static_cast<ptrdiff_t>(first_row<SHAPE>(place) + place.row) * pass.out_stride +
+           static_cast<ptrdiff_t>(place.column);
+}
 template <class SHAPE> DEVICE target_of<SHAPE> tile_target(const tile_pass &pass, const tile_place &place) {
-    return pass_target<SHAPE::LOOSE, typename SHAPE::Sum>(pass) +
-           static_cast<ptrdiff_t>(first_row<SHAPE>(place) + place.row) * pass.out_stride + place.column;
+    return pass_target<SHAPE::LOOSE, typename SHAPE::Sum>(pass) + lane_offset<SHAPE>(pass, place);
 }
 template <class SHAPE> DEVICE ptrdiff_t tile_step_stride(const tile_pass &pass) {
     return static_cast<ptrdiff_t>(SHAPE::STEP_ROWS) * pass.out_stride;

@@ -70,7 +70,7 @@ template <class INPUT, class SUM> HOST_DEVICE constexpr bool may_convert() {
     return std::is_same<INPUT, small_float>::value || (std::is_integral<INPUT>::value && sizeof(INPUT) < sizeof(SUM));
 }
 
-/* Integers of 1 or 2 bytes that were read as words become sums by one instruction each, with a sign or without: by
+/* Integers that were read as words become wider sums by an instruction for each word of them, with a sign or without: by
  * which byte of a word, or sign, is which byte of the sum (choose_bytes()). Truth values are not converted by that. */
 struct widening {
     uint32_t low[4]; /* given the value's place in its word */
@@ -79,13 +79,15 @@ struct widening {
 };
 static inline widening widening_of(value_kind kind, size_t bytes) {
     const bool is_signed = kind == value_kind::SIGNED;
+    if (bytes == sizeof(uint32_t))
+        return is_signed ? widening{{}, 0xbbbb, 0} : widening{{}, 0x4444, 0};
     if (bytes == sizeof(uint16_t))
         return is_signed ? widening{{0x9910, 0xbb32, 0, 0}, 0xbbbb, 0} : widening{{0x4410, 0x4432, 0, 0}, 0x4444, 0};
     return is_signed ? widening{{0x8880, 0x9991, 0xaaa2, 0xbbb3}, 0xbbbb, 0x80808080}
                      : widening{{0x4440, 0x4441, 0x4442, 0x4443}, 0x4444, 0};
 }
 template <class INPUT, class SUM> HOST_DEVICE constexpr bool is_widened() {
-    return std::is_integral<INPUT>::value && sizeof(INPUT) < sizeof(uint32_t) && sizeof(INPUT) < sizeof(SUM);
+    return std::is_integral<INPUT>::value && sizeof(INPUT) < sizeof(SUM);
 }
 
 /* Neighbouring values in words, or what there is of one. */
@@ -95,12 +97,28 @@ template <> struct part_of_word<2> { typedef uint16_t type; };
 template <class INPUT, unsigned COUNT> using word_vector =
     vector_of<typename part_of_word<sizeof(INPUT) * COUNT>::type,
               sizeof(INPUT) * COUNT <= sizeof(uint32_t) ? 1 : sizeof(INPUT) * COUNT / sizeof(uint32_t)>;
+
+/* Truth values count as 0 or 1, whatever is in their bytes: all those of some words, in one branch. */
+template <class WORD, unsigned LENGTH, unsigned COUNT>
+DEVICE void count_truths(value_kind kind, vector_of<WORD, LENGTH> (&words)[COUNT]) {
+    constexpr uint32_t LOW = 0x7f7f7f7f, ONES = 0x01010101;
+    if (kind == value_kind::TRUTH)
+        UNROLL
+    for (unsigned k = 0; k < COUNT * LENGTH; k++) {
+        WORD &word = words[k / LENGTH].at[k % LENGTH];
+        word = static_cast<WORD>((((word & LOW) + LOW) | word) >> 7 & ONES);
+    }
+}
+template <unsigned COUNT> DEVICE void count_truths(value_kind kind, uint32_t (&words)[COUNT]) {
+    count_truths(kind, reinterpret_cast<vector_of<uint32_t, 1>(&)[COUNT]>(words));
+}
+
 template <class INPUT, unsigned COUNT, class SUM>
 DEVICE void widen(const widening &how, const word_vector<INPUT, COUNT> &words, SUM (&sums)[COUNT]) {
     constexpr unsigned EACH = sizeof(uint32_t) / sizeof(INPUT);
     UNROLL
     for (unsigned k = 0; k < COUNT; k++) {
-        const uint32_t low = choose_bytes(words.at[k / EACH], how.low[k % EACH]);
+        const uint32_t low = EACH == 1 ? words.at[k] : choose_bytes(words.at[k / EACH], how.low[k % EACH]);
         sums[k] = low;
         if constexpr (sizeof(SUM) > sizeof(uint32_t))
             sums[k] |= static_cast<SUM>(choose_bytes(low, how.high)) << 32;
@@ -159,6 +177,15 @@ template <class SUM> struct loose_target {
     DEVICE loose_target &operator+=(ptrdiff_t count) { return *this = *this + count; }
 };
 
+/* Where small floats of a KIND go that are aligned to their size. */
+template <value_kind KIND> struct rounded_target {
+    uint16_t *at;
+
+    DEVICE rounded_target operator+(ptrdiff_t count) const { return rounded_target{at + count}; }
+    DEVICE rounded_target operator-(ptrdiff_t count) const { return rounded_target{at - count}; }
+    DEVICE rounded_target &operator+=(ptrdiff_t count) { return *this = *this + count; }
+};
+
 /* A value or result that is not aligned to its size, a byte at a time. */
 template <class BYTE> DEVICE_CALL uint64_t load_bytes(const BYTE *from, unsigned count) {
     uint64_t bits = 0;
@@ -211,8 +238,13 @@ DEVICE void store_results(const loose_target<SUM> &to, const vector_of<SUM, COUN
     }
     store_any(to.at, COUNT == 1 && to.by_bytes, sums);
 }
+template <value_kind KIND, unsigned COUNT>
+DEVICE void store_results(const rounded_target<KIND> &to, const vector_of<float, COUNT> &sums) {
+    typedef decltype(rounded<KIND>(sums)) vector;
+    store_vector(reinterpret_cast<vector *>(to.at), rounded<KIND>(sums));
+}
 template <class SUM> DEVICE void store_result(SUM *to, SUM sum) { *to = sum; }
-template <class SUM> DEVICE void store_result(const loose_target<SUM> &to, SUM sum) {
+template <class TARGET, class SUM> DEVICE void store_result(const TARGET &to, SUM sum) {
     store_results(to, vector_of<SUM, 1>{{sum}});
 }
 

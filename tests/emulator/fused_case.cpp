@@ -284,21 +284,18 @@ void play_device(unsigned processors, unsigned major) {
 }
 
 /* Whether a kernel behind that of the tiles puts the last row of each above the next one: 1 or 0, or -1 where it is not
- * known how many tiles there are. A tile has as many rows as a chunk, or fewer, but no less than a unit. */
-static int has_first_rows(const request &what) {
+ * known how many tiles there are. A tile has as many rows as a chunk, or by rows up to four chunks, or fewer, but no
+ * less than a unit. */
+static int has_first_rows(const request &what, const char *form) {
     if (!type_is_float(what.types.out) || !what.exclusive || what.rows <= KERNEL_UNIT_ROWS)
         return 0;
-    return what.rows > kernel_chunk_rows(what.types.out, what.columns) ? 1 : -1;
+    return what.rows > (is_form(form, FORM_ROWS) ? 4 : 1) * kernel_chunk_rows(what.types.out, what.columns) ? 1 : -1;
 }
 
 /* Whether a form has kernels for a pair, as far as that is known: the separate stages alone have them for integers that
- * become floats and small floats that become f64, the wave has none for small floats, and parked tiles have few for
- * truth values and none for short integers with a sign. */
+ * become floats and small floats that become f64, and the wave has none for small floats. */
 static bool has_kernels(const pair &types, const char *form) {
     const bool small = types.in == TABLE_F16 || types.in == TABLE_BF16;
-    const bool kind = types.in == TABLE_BOOL || types.in == TABLE_I8 || types.in == TABLE_I16;
-    if (kind && (is_form(form, FORM_PARKED) || is_form(form, FORM_GENERAL)))
-        return false;
     return type_is_float(types.in) == type_is_float(types.out) && !(small && types.out == TABLE_F64) &&
            !(small && is_form(form, FORM_WAVE));
 }
@@ -310,7 +307,7 @@ static size_t nodes_of(const request &what, const char *form) {
     if (!is_form(form, FORM_ALONE) && !has_kernels(what.types, form))
         return 0;
     const size_t chunk = kernel_chunk_rows(what.types.out, what.columns), before = what.overflow && panels_of(what) > 1;
-    const int behind = has_first_rows(what);
+    const int behind = has_first_rows(what, form);
     if (is_form(form, FORM_ALONE))
         return what.rows <= chunk / 4 ? 1 + before : 0;
     if (behind < 0)

@@ -196,10 +196,10 @@ static void check_bytes(const plan &what) {
  * many processors have room for all blocks of stage 2. */
 static void check_rows(const plan &what) {
     for (const size_t width : what.widths)
-        for (const size_t chunks : {0, 1, 3, 7})
+        for (const size_t chunks : {0, 1, 3, 6, 7})
             for (const size_t rows : {1, 4, 15, 16, 17, 33, 63, 65, 127, 128, 129, 255, 257, 384, 385, 511, 512}) {
-                const bool is_long = width > 32; /* short rows have tiles of up to two chunks */
-                if (!is_due(what) || (chunks == 7 && is_long))
+                const bool is_long = width > 32; /* short rows have tiles of up to four chunks */
+                if (!is_due(what) || (chunks > 3 && is_long))
                     continue;
                 const pair &chosen = one_of(what.types);
                 request made = vary(chosen, chunks * 512 + rows, width);
@@ -329,8 +329,8 @@ static const plan PLANS[] = {
     {check_rows, FORM_ROWS, 6, 9, WORDS, {9, 10, 11}, 8, "short rows of words"},
     {check_rows, FORM_ROWS, 6, 9, LONG_WORDS, {13, 15}, 8, "short rows of long words"},
     {check_rows, FORM_ROWS, 6, 9, WIDENED_LONG, {17, 31}, 8, "widened to long words"},
-    {check_rows, FORM_ROWS, 6, 9, SHORT_FLOATS, {9, 10, 11}, 3, "two units a tile, of floats"},
-    {check_rows, FORM_ROWS, 6, 9, LONG_FLOATS, {13, 15, 17, 19, 31, 33}, 12, "a unit a tile, of floats"},
+    {check_rows, FORM_ROWS, 6, 9, SHORT_FLOATS, {9, 10, 11, 17}, 3, "two and four units a tile, of floats"},
+    {check_rows, FORM_ROWS, 6, 9, LONG_FLOATS, {9, 13, 15, 17, 19, 31, 33}, 12, "two units a tile, or one, of floats"},
     {check_rows, FORM_ROWS, 14, 9, LONG_WORDS, {66, 94}, 8, "whole vectors that begin anywhere in a sector"},
     {check_rows, FORM_ROWS, 56, 9, WORDS, {132, 180}, 16, "many blocks for stage 2"},
     {check_rows, FORM_ROWS, 20, 9, WORDS, {204, 260}, 12, "whole vectors, longer"},

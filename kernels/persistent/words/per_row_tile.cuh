@@ -66,6 +66,31 @@ template <class SHAPE> DEVICE void look_for_lefts(const tile_pass &pass, const r
         looks.missing &= mark[k] == slot.mark ? ~(1u << k) : ~0u;
 }
 
+/* The total of a unit of the tile in a column, as total_of_rows() left it. */
+template <class SHAPE>
+DEVICE typename SHAPE::Sum row_unit_total(const row_memory<SHAPE> &memory, unsigned column, unsigned unit) {
+    const typename SHAPE::Sum *const totals = reinterpret_cast<const typename SHAPE::Sum *>(memory.totals) + column;
+    return totals[((unit + 1) * SHAPE::UNIT_STRIPS - 1) * memory.across * SHAPE::UNIT];
+}
+
+/* The seeds of all units of a tile but the first, whose seed is that of the tile. By the thread that has made the
+ * column's totals. */
+template <class SHAPE>
+DEVICE void make_row_unit_seeds(const row_memory<SHAPE> &memory, unsigned column, typename SHAPE::Sum seed) {
+    typedef typename SHAPE::Sum Sum;
+    Sum seeds[SHAPE::UNITS], blocks[SHAPE::UNITS];
+    UNROLL
+    for (unsigned unit = 0; unit < SHAPE::UNITS; unit++)
+        blocks[unit] = row_unit_total<SHAPE>(memory, column, unit);
+    tree_blocks<SHAPE::UNITS>(blocks);
+    seeds[0] = seed;
+    UNROLL
+    for (unsigned unit = 1; unit < SHAPE::UNITS; unit++) {
+        seeds[unit] = combine(seeds[unit & (unit - 1)], blocks[unit - 1]);
+        (reinterpret_cast<Sum *>(memory.lefts) + column)[unit * memory.across * SHAPE::UNIT] = seeds[unit];
+    }
+}
+
 /* Waits for all that is to the left of the tile, and puts it into shared memory. */
 template <class SHAPE> DEVICE void wait_for_lefts(const tile_pass &pass, const ring_state<typename SHAPE::Sum> &state,
                                                   const row_place &place, const row_memory<SHAPE> &memory) {
@@ -80,11 +105,8 @@ template <class SHAPE> DEVICE void wait_for_lefts(const tile_pass &pass, const r
         look_for_lefts<SHAPE>(pass, state, place, slot, place.column + thread, looks);
     Sum *const lefts = reinterpret_cast<Sum *>(memory.lefts) + thread;
     lefts[0] = looks.value[0];
-    if constexpr (SHAPE::UNITS > 1) { /* this thread has made the upper unit's total */
-        const Sum upper =
-            (reinterpret_cast<Sum *>(memory.totals) + thread)[(SHAPE::UNIT_STRIPS - 1) * memory.across * SHAPE::UNIT];
-        lefts[memory.across * SHAPE::UNIT] = combine(looks.value[0], upper);
-    }
+    if constexpr (SHAPE::UNITS > 1)
+        make_row_unit_seeds<SHAPE>(memory, thread, looks.value[0]);
     if (place.row % SHAPE::SHARES == 0)
         keep_seed(state, place.row / SHAPE::SHARES, place.column + thread, pass.columns, looks.value[0]);
     UNROLL
@@ -107,17 +129,19 @@ template <class SHAPE> DEVICE void leave_last_row(const tile_pass &pass, const r
                                                   const row_memory<SHAPE> &memory) {
     typedef typename SHAPE::Sum Sum;
     const bool stands_above = exclusive && (place.row + 1) % SHAPE::SHARES == 0;
-    const bool ends = pass.rows - static_cast<size_t>(place.row) * SHAPE::TILE_ROWS <= SHAPE::TILE_ROWS;
+    const size_t left = pass.rows - static_cast<size_t>(place.row) * SHAPE::TILE_ROWS;
+    const bool ends = left <= SHAPE::TILE_ROWS;
+    const unsigned unit = SHAPE::UNITS > 1 && ends ? static_cast<unsigned>(left - 1) / UNIT_ROWS : SHAPE::UNITS - 1;
     const unsigned thread = thread_index_anew(), across = memory.across * SHAPE::UNIT;
     if ((!stands_above && !ends) || thread >= units_of<SHAPE>(pass, place) * SHAPE::UNIT)
         return;
     const Sum *const lefts = reinterpret_cast<const Sum *>(memory.lefts) + thread;
-    Sum sum = (reinterpret_cast<const Sum *>(memory.totals) + thread)[(SHAPE::STRIPS - 1) * across];
+    Sum sum = row_unit_total<SHAPE>(memory, thread, unit);
     UNROLL
     for (unsigned half = 1, level = 1; half < SHAPE::SHARES; half *= 2, level++)
         if (place.row & half)
             sum = combine(lefts[level * across], sum);
-    sum = combine(lefts[(SHAPE::UNITS - 1) * across], sum);
+    sum = combine(lefts[unit * across], sum);
     if (stands_above)
         state.lasts[static_cast<size_t>(place.row / SHAPE::SHARES) * pass.columns + place.column + thread] = sum;
     if (ends)
