@@ -22,8 +22,8 @@ template <unsigned COLUMNS, unsigned TURN, unsigned ROWS, unsigned BLOCKS = ROW_
         row_shape<INPUT, SUM, row_kind::PIECES, COLUMNS, TURN, ROWS, BLOCKS>;
 };
 
-/* Rows of at most MOST columns have tiles of TILE; or those of more than LEAST. Where stage 2 finds no room beside them,
- * or a sum goes on in the middle of such a chunk, it is the turn of the next line that takes as many columns. */
+/* Rows of at most MOST columns have tiles of TILE; or those of more than LEAST. Where stage 2 finds no room beside
+ * them, or a sum goes on in the middle of such a chunk, the next line is asked that takes as many columns. */
 constexpr size_t ANY = ~size_t(0);
 template <size_t MOST, class TILE> struct up_to {
     typedef TILE tile;

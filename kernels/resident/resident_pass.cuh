@@ -203,9 +203,9 @@ template <class SHAPE, class SEED, results RESULTS> KERNEL LAUNCH_BOUNDS(BLOCK_T
         [&](unsigned c) { return total_of_tile<SHAPE>(shared[0].totals, c); }, [&] { from.ready(); });
 }
 
-/* The kernel for a pass. Floats are added a level of the tree at a time, which leaves no register for a branch where a
- * multiprocessor has two blocks; so they have a kernel for each kind of results there, and of 1 and of 4 columns so have
- * integers that are as wide as their sums, where it is worth 0.1 to 0.3 us of a small table. Widened integers, and
+/* The kernel for a pass. Floats are added a level of the tree at a time, which leaves no register for a branch where
+ * a multiprocessor has two blocks: so they have a kernel for each kind of results there. So have integers of 1 and of
+ * 4 columns that are as wide as their sums, where it is worth 0.1 to 0.3 us of a small table. Widened integers, and
  * values of ANY type, have one for both. */
 template <class SHAPE, class SEED> static auto resident_kernel_for(const tile_pass &pass) {
     if constexpr (SHAPE::ANY || SEED::EITHER || (SHAPE::WIDENED && sums_wrap<SHAPE>()))

@@ -70,8 +70,8 @@ template <class INPUT, class SUM> HOST_DEVICE constexpr bool may_convert() {
     return std::is_same<INPUT, small_float>::value || (std::is_integral<INPUT>::value && sizeof(INPUT) < sizeof(SUM));
 }
 
-/* Integers that were read as words become wider sums by an instruction for each word of them, with a sign or without: by
- * which byte of a word, or sign, is which byte of the sum (choose_bytes()). Truth values are not converted by that. */
+/* Integers that were read as words become wider sums by an instruction for each word of those, with a sign or without:
+ * by which byte of a word, or sign, is which byte of the sum (choose_bytes()). Truth values are not converted by it. */
 struct widening {
     uint32_t low[4]; /* given the value's place in its word */
     uint32_t high;   /* of a sum of 8 bytes, given its lower word */
