@@ -7,6 +7,7 @@
 #include "checked.h"
 #include "layout.h"
 #include "status.h"
+#include "views.h"
 
 size_t table_seeds_rows(table_type type, size_t rows, size_t columns) {
     return columns > 0 && table_sum_type(type) != 0 ? divide_up(rows, TABLE_UNIT_ROWS) + 1 : 0;
@@ -88,6 +89,15 @@ static table_strategy choose_strategy(const struct backend *backend, const struc
     if (wanted == TABLE_STRATEGY_FUSED && totals_only)
         return TABLE_STRATEGY_RECURSIVE; /* without results there is nothing to fuse */
     return wanted;
+}
+
+struct scan plan_rows_scan(const struct scan *scan, size_t first, size_t rows) {
+    struct scan some = *scan;
+    some.in = view_rows(&scan->in, first, rows);
+    some.out = view_rows(&scan->out, first, rows);
+    scan_move_factors(&some.factors, first);
+    plan_chunks(&some);
+    return some;
 }
 
 struct scan plan_sums_scan(const struct scan *scan, void *sums, size_t rows) {

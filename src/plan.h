@@ -48,6 +48,9 @@ struct plan {
     struct backend_pass pass;
 };
 
+/* A scan of `rows` rows of the scan's tables, from row `first` on. */
+struct scan plan_rows_scan(const struct scan *scan, size_t first, size_t rows);
+
 /* A scan of `rows` rows of sums, side by side, in place. Nothing is looked for in it. */
 struct scan plan_sums_scan(const struct scan *scan, void *sums, size_t rows);
 

@@ -193,8 +193,8 @@ static table_status validate_offsets(struct scan *scan, const struct table_view 
                            "in is %zu x %zu and out is %zu x %zu, and with options->offsets it has "
                            "one row more",
                            scan->in.rows, scan->in.columns, all->rows, all->columns);
-    const struct table_view behind = view_shorter(all, true);
-    scan->out = view_shorter(all, false);
+    const struct table_view behind = view_rows(all, 1, all->rows - 1);
+    scan->out = view_rows(all, 0, all->rows - 1);
     scan->exclusive = true;
     scan->row_after = all->data;
     if (all->columns > 0)

@@ -63,10 +63,10 @@ void view_mirror(struct table_view *view) {
     view->stride = -view->stride;
 }
 
-struct table_view view_shorter(const struct table_view *view, bool without_first) {
-    struct table_view rest = *view;
-    rest.rows--;
-    if (without_first && rest.rows > 0 && rest.columns > 0)
-        rest.data = (char *)rest.data + view_step(view);
-    return rest;
+struct table_view view_rows(const struct table_view *view, size_t first, size_t rows) {
+    struct table_view some = *view;
+    some.rows = rows;
+    if (view->data && rows > 0 && view->columns > 0)
+        some.data = (char *)view->data + (ptrdiff_t)first * view_step(view);
+    return some;
 }

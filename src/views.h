@@ -25,7 +25,7 @@ bool views_are_same(const struct table_view *a, const struct table_view *b);
 /* Makes the last row the first one. */
 void view_mirror(struct table_view *view);
 
-/* The table without its first row, or without its last one. */
-struct table_view view_shorter(const struct table_view *view, bool without_first);
+/* `rows` rows of the table, from row `first` on. */
+struct table_view view_rows(const struct table_view *view, size_t first, size_t rows);
 
 #endif

@@ -22,12 +22,11 @@ static struct table_view device_rows(const struct table_view *host, void *memory
     return view;
 }
 
-static void set_piece(struct pieces *pieces, struct piece_lane *lane, const struct table_view *in,
-                      const struct table_view *out) {
+static void set_piece(struct pieces *pieces, struct piece_lane *lane, const struct scan *rows) {
     const struct scan *whole = scan_of(pieces);
     struct scan *scan = &lane->piece.scan;
-    scan->in = pieces->in_place ? *in : device_rows(&whole->in, lane->in, in->rows);
-    scan->out = pieces->in_place ? *out : device_rows(&whole->out, lane->out, in->rows);
+    scan->in = pieces->in_place ? rows->in : device_rows(&whole->in, lane->in, rows->in.rows);
+    scan->out = pieces->in_place ? rows->out : device_rows(&whole->out, lane->out, rows->in.rows);
     scan->out.data = whole->out.data ? scan->out.data : NULL;
     scan_find_into(scan, whole, lane->found);
     if (pieces->sum.first_overflow != TABLE_NO_OVERFLOW) /* after the first one there is none to be looked for */
@@ -141,12 +140,11 @@ static bool are_alike(const struct scan *a, const struct scan *b) {
            (in | out) % TABLE_WORKSPACE_ALIGNMENT == 0 && (a->in.data == a->out.data) == (b->in.data == b->out.data);
 }
 
-static table_status plan_piece(struct pieces *pieces, struct piece_lane *lane, const struct table_view *in,
-                               const struct table_view *out) {
+static table_status plan_piece(struct pieces *pieces, struct piece_lane *lane, const struct scan *rows) {
     const struct scan before = lane->piece.scan;
     const struct scan *scan = &lane->piece.scan;
     lane->before = pieces->after;
-    set_piece(pieces, lane, in, out);
+    set_piece(pieces, lane, rows);
     if (lane->is_planned && are_alike(&before, scan))
         return TABLE_OK;
     const table_status status = plan_make(backend_of(pieces), scan, lane->piece.strategy, !scan->out.data, &lane->plan);
@@ -168,10 +166,10 @@ table_status pieces_open(struct pieces *pieces, struct call *call, size_t rows, 
         pieces->lanes[i].words = &(pieces->host_words ? pieces->host_words : pieces->own_words)[i];
         status = open_lane(pieces, &pieces->lanes[i]);
     }
-    struct table_view in = call->scan.in, out = call->scan.out;
-    in.rows = out.rows = rows;
+    struct scan first = call->scan;
+    first.in.rows = first.out.rows = rows;
     if (status == TABLE_OK && !pieces->in_place) /* what has no room is found before anything is begun */
-        status = plan_piece(pieces, &pieces->lanes[0], &in, &out);
+        status = plan_piece(pieces, &pieces->lanes[0], &first);
     if (pieces->report)
         *pieces->report = run_report_head(call, pieces->lanes[0].plan.strategy);
     return status;
@@ -219,19 +217,19 @@ static table_status sum_piece(struct pieces *pieces, struct piece_lane *lane) {
                                                   : status;
 }
 
-table_status pieces_begin(struct pieces *pieces, const struct table_view *in, const struct table_view *out) {
+table_status pieces_begin(struct pieces *pieces, const struct scan *rows) {
     const struct backend *backend = backend_of(pieces);
     struct piece_lane *lane = lane_of(pieces, pieces->begun);
     const struct scan *scan = &lane->piece.scan;
-    const bool is_copied = scan->in.columns > 0 && in->rows > 0 && !pieces->in_place;
-    table_status status = plan_piece(pieces, lane, in, out);
+    const bool is_copied = scan->in.columns > 0 && rows->in.rows > 0 && !pieces->in_place;
+    table_status status = plan_piece(pieces, lane, rows);
     if (status == TABLE_OK && is_copied)
-        status = copy_in(backend, lane, in);
+        status = copy_in(backend, lane, &rows->in);
     if (status == TABLE_OK)
         status = sum_piece(pieces, lane);
     if (status == TABLE_OK && scan->out.data && is_copied)
-        status = copy_out(backend, lane, out, in->rows);
-    pieces->after.rows += in->rows;
+        status = copy_out(backend, lane, &rows->out, rows->in.rows);
+    pieces->after.rows += rows->in.rows;
     pieces->begun++;
     return status;
 }

@@ -49,9 +49,9 @@ bool pieces_apart(const struct scan *whole);
  * which has begun. */
 table_status pieces_open(struct pieces *pieces, struct call *call, size_t rows, unsigned lanes, table_report *report);
 
-/* Queues the piece `in`, host rows, whose sums go to `out`, unless that has no data. There must be room for it: at most
- * lane_count pieces are under way. end() waits for the first of them. */
-table_status pieces_begin(struct pieces *pieces, const struct table_view *in, const struct table_view *out);
+/* Queues the piece whose tables, host rows, are those of the scan `rows`; without results where the call has none.
+ * There must be room for it: at most lane_count pieces are under way. end() waits for the first of them. */
+table_status pieces_begin(struct pieces *pieces, const struct scan *rows);
 table_status pieces_end(struct pieces *pieces);
 
 /* When all pieces have ended: the call's state, words and carry out. */

@@ -9,6 +9,7 @@
 #include "seconds.h"
 #include "state/state_call.h"
 #include "status.h"
+#include "views.h"
 
 /* Rows that lie side by side. */
 static table_view rows_view(const struct table_view *like, const void *data, size_t rows) {
@@ -64,11 +65,10 @@ static table_status share_piece(const struct stream_step *step, const table_view
     for (size_t i = 0; i < count; i++) {
         const size_t first = i * each < in->rows ? i * each : in->rows, left = in->rows - first;
         table_part *part = &parts[i];
-        *part = (table_part){.in = *in, .out = *out, .backend = TABLE_BACKEND_CUDA};
+        const size_t rows = left < each ? left : each;
+        *part = (table_part){
+            .in = view_rows(in, first, rows), .out = view_rows(out, first, rows), .backend = TABLE_BACKEND_CUDA};
         part->device = step->devices[i / PARTS_OF_DEVICE];
-        part->in.rows = part->out.rows = left < each ? left : each;
-        part->in.data = scan_elements_on(in->data, (ptrdiff_t)first * in->stride, in->type);
-        part->out.data = scan_elements_on(out->data, (ptrdiff_t)first * out->stride, out->type);
     }
     inner.backend = TABLE_BACKEND_AUTO;
     inner.carry_in = piece->carry_in;
@@ -231,7 +231,7 @@ table_status stream_step_begin_piece(struct stream_step *step, const char *in, c
     if (!own)
         return sum_piece(step, in, out, rows);
     const struct call call = call_of(step, in, out, rows);
-    const table_status status = pieces_begin(&own->pieces, &call.scan.in, &call.scan.out);
+    const table_status status = pieces_begin(&own->pieces, &call.scan);
     own->report.units += divide_up(rows, TABLE_UNIT_ROWS);
     own->seconds += seconds_now() - begun;
     return status;

@@ -7,6 +7,7 @@
 #include "seconds.h"
 #include "status.h"
 #include "tree.h"
+#include "views.h"
 
 /* Large enough that the copies run at full speed, small enough to fit on any device. */
 enum { PIECE_BYTES = 64 << 20, BLOCK_ROWS = 1 << 14 };
@@ -41,25 +42,16 @@ static size_t piece_rows(const struct scan *scan) {
     return whole < scan->in.rows && !fits_as_well(scan, whole) ? whole : scan->in.rows;
 }
 
-/* `rows` rows of the table, from `first` on. */
-static struct table_view rows_of(const struct table_view *table, size_t first, size_t rows) {
-    struct table_view view = *table;
-    if (table->data)
-        view.data = (char *)table->data + (ptrdiff_t)first * table->stride * (ptrdiff_t)table_type_size(table->type);
-    view.rows = rows;
-    return view;
-}
-
 static table_status run_pieces(const struct scan *whole, struct pieces *pieces) {
     table_status status = TABLE_OK;
     interrupt_begin();
     for (size_t first = 0; first < whole->in.rows && status == TABLE_OK && !interrupt_came(); first += pieces->rows) {
         const size_t left = whole->in.rows - first, rows = left < pieces->rows ? left : pieces->rows;
-        const struct table_view in = rows_of(&whole->in, first, rows), out = rows_of(&whole->out, first, rows);
+        const struct scan piece = plan_rows_scan(whole, first, rows);
         if (pieces->begun - pieces->ended == pieces->lane_count)
             status = pieces_end(pieces);
         if (status == TABLE_OK)
-            status = pieces_begin(pieces, &in, &out);
+            status = pieces_begin(pieces, &piece);
     }
     while (status == TABLE_OK && pieces->ended < pieces->begun)
         status = pieces_end(pieces);
@@ -94,7 +86,7 @@ static table_status work_through_device(struct call *call, void *context) {
     if (!scan_has_rows_beside(scan))
         return sum_through_device(call, context);
     if (scan->row_before) {
-        last = scan->in.rows > 0 ? rows_of(&scan->out, scan->in.rows - 1, 1).data : scan->row_before;
+        last = scan->in.rows > 0 ? view_rows(&scan->out, scan->in.rows - 1, 1).data : scan->row_before;
         scan->out.data = scan->row_before;
         scan->exclusive = true;
     }

@@ -77,15 +77,12 @@ table_status state_image_keep(const struct call *call, const struct state_image 
 /* The totals of each unit of `rows` rows of the scan's table, from row `first` on, into the seeds. */
 static table_status count_rows(const struct appending *work, const struct scan *scan, size_t first, size_t rows,
                                void *seeds) {
-    struct scan part = *scan;
-    part.in.data = scan_elements_on(scan->in.data, (ptrdiff_t)first * scan->in.stride, scan->in.type);
-    scan_move_factors(&part.factors, first);
-    part.in.rows = part.out.rows = rows;
-    part.out.data = NULL;
-    part.state = part.state_out = NULL;
+    struct scan totals = *scan;
+    totals.out.data = NULL;
+    totals.state = totals.state_out = NULL;
+    struct scan part = plan_rows_scan(&totals, first, rows);
     part.carry_in = part.carry_out = NULL;
     part.first_overflow = NULL;
-    plan_chunks(&part);
     return rows > 0 ? work->image->backend->stage1_local_counts(&part, seeds) : TABLE_OK;
 }
 
