@@ -245,20 +245,24 @@ static void restore_state(const struct backend *backend, const struct scan *scan
         backend->fill(scan, scan->state, 0, scan_state_bytes(scan));
 }
 
-table_status pipeline_run(const struct backend *backend, const struct plan *plan, const struct scan *scan,
-                          void *workspace) {
+static table_status run_with_named(const struct backend *backend, const struct plan *plan, const struct scan *scan,
+                                   char *workspace) {
     struct scan inner = *scan;
-    const bool is_plain = !scan_names_memory(scan);
-    table_status status = is_plain ? TABLE_OK : bring_named(backend, plan, &inner, workspace);
-    if (scan->state)
-        inner.state_out =
-            backend->copy_rows && !scan->element->ordered ? NULL : (void *)((char *)workspace + plan->state_out_offset);
+    table_status status = bring_named(backend, plan, &inner, workspace);
+    if (scan->state && (scan->element->ordered || !backend->copy_rows))
+        inner.state_out = (void *)(workspace + plan->state_out_offset);
     if (status == TABLE_OK)
         status = scan_has_rows_beside(scan) ? run_with_rows_beside(backend, plan, &inner, workspace)
                                             : run_sum(backend, plan, &inner, workspace);
-    if (status == TABLE_OK && !is_plain)
+    if (status == TABLE_OK)
         status = take_named(backend, plan, scan, workspace);
     if (status == TABLE_ERROR_CANCELED)
         restore_state(backend, scan);
     return status;
+}
+
+table_status pipeline_run(const struct backend *backend, const struct plan *plan, const struct scan *scan,
+                          void *workspace) {
+    return scan_names_memory(scan) || scan_has_rows_beside(scan) ? run_with_named(backend, plan, scan, workspace)
+                                                                 : run_rows(backend, plan, scan, workspace);
 }

@@ -119,15 +119,19 @@ struct scan plan_sums_scan(const struct scan *scan, void *sums, size_t rows) {
 /* The stages that take the place of a pass which is refused have the same room. */
 static void place_work(struct plan *plan, struct layout *layout, const struct backend *backend, const struct scan *scan,
                        size_t row_bytes) {
-    struct scan pass = *scan;
+    struct scan stateless;
+    const struct scan *pass = scan;
     bool may_be_refused = true;
-    if (!scan->element->ordered)
-        pass.state = NULL;
+    if (scan->state && !scan->element->ordered) { /* the pass is from row to row */
+        stateless = *scan;
+        stateless.state = NULL;
+        pass = &stateless;
+    }
     plan->fused_offset = layout->bytes;
     if (plan_is_fused(plan, scan)) {
         struct layout stages = *layout;
         const bool in_one = plan->strategy == TABLE_STRATEGY_FUSED;
-        layout_place(layout, backend->fused_plan(&pass, in_one, &plan->pass, &may_be_refused), 1);
+        layout_place(layout, backend->fused_plan(pass, in_one, &plan->pass, &may_be_refused), 1);
         if (may_be_refused)
             place_levels(plan, &stages, scan, row_bytes);
         layout->bytes = stages.bytes > layout->bytes ? stages.bytes : layout->bytes;
