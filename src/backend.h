@@ -17,6 +17,9 @@ struct backend_pass {
 struct backend {
     table_backend id;
 
+    /* Whether carries are rows of values even where elements are more than their values: maps are made inside. */
+    bool takes_values;
+
     bool (*prefers_fused)(const struct scan *scan); /* whether AUTO takes the fused pass for that table */
 
     /* The three stages. Stage 2 by the host or by recursion lies above the backends (src/stage2_*.c). Of integers it is
@@ -61,6 +64,9 @@ struct backend {
     table_status (*copy)(const struct scan *scan, void *to, const void *from, size_t bytes);
     table_status (*fill)(const struct scan *scan, void *to, unsigned char byte, size_t bytes);
 
+    /* A row of carries that the operation begins with, which is not all zeros. NULL: rows are memory of the host. */
+    table_status (*put_start)(const struct scan *scan, void *row);
+
     /* Around the rows of a sum that goes on. enter() begins scan->state, with scan->carry_in or zeros as its start, if
      * it has not begun; or, where the host could not look at it, marks it as refused (STATE_REFUSED) if it is not of
      * these sums or may not begin, and then leave() changes nothing. leave() takes what is in state_out over into the
@@ -98,6 +104,11 @@ struct backend {
     /* The most threads at a time since the clock was opened; NULL: the work is not done by threads of the host. */
     unsigned (*clock_threads)(const struct scan *scan);
 };
+
+/* Bytes of a row of carries, as the backend has them. */
+static inline size_t backend_carry_bytes(const struct backend *backend, const struct scan *scan) {
+    return backend->takes_values ? scan->in.columns * table_type_size(scan->element->type) : scan_row_bytes(scan);
+}
 
 /* Always there. */
 const struct backend *backend_cpu(void);

@@ -18,7 +18,9 @@ table_status pipeline_put_start(const struct backend *backend, const struct scan
     const struct element *element = scan->element;
     if (element->start_is_zero)
         return backend->fill(scan, row, 0, scan_row_bytes(scan));
-    element_fill(element, row, element->start, scan->in.columns); /* memory of the host: refuse_operation() */
+    if (backend->put_start)
+        return backend->put_start(scan, row);
+    element_fill(element, row, element->start, scan->in.columns);
     return TABLE_OK;
 }
 
@@ -85,7 +87,7 @@ static table_status run_nothing(const struct backend *backend, const struct scan
     const table_status status = mark_from(backend, scan, 0);
     if (status != TABLE_OK || !scan->carry_out || scan->carry_out == scan->carry_in)
         return status;
-    return scan->carry_in ? backend->copy(scan, scan->carry_out, scan->carry_in, scan_row_bytes(scan))
+    return scan->carry_in ? backend->copy(scan, scan->carry_out, scan->carry_in, backend_carry_bytes(backend, scan))
                           : pipeline_put_start(backend, scan, scan->carry_out);
 }
 

@@ -80,7 +80,8 @@ static void place_state(struct plan *plan, struct layout *layout, const struct b
 static table_strategy choose_strategy(const struct backend *backend, const struct scan *scan, table_strategy wanted,
                                       bool totals_only) {
     const bool goes_on = scan->state && scan->element->ordered;
-    if ((goes_on && !backend->copy_rows) || element_is_map(scan->element))
+    const bool by_operators = backend->takes_values && scan->element->operation != TABLE_SUM;
+    if ((goes_on && !backend->copy_rows) || element_is_map(scan->element) || by_operators)
         return TABLE_STRATEGY_FUSED; /* the stages know no state, and no table of maps */
     /* Where the host does not know how far a sum is, it cannot know either where the chunks of a fused pass begin. */
     totals_only = totals_only || (goes_on && scan->chunks > 0 && !scan->header_before);

@@ -118,14 +118,23 @@ table_status refuse_float_products(enum caller caller, table_operation operation
                : TABLE_OK;
 }
 
+/* What the CUDA backend does not know of an operation that is not a sum, of which the first one is told. */
 table_status refuse_operation(const struct call *call) {
-    const table_operation operation = call->scan.element->operation;
-    if (operation == TABLE_SUM || !call->backend->copy_rows)
+    const struct scan *scan = &call->scan;
+    const bool is_empty = scan->in.rows == 0 || scan->in.columns == 0;
+    const struct {
+        bool is_asked;
+        const char *name;
+    } missing[] = {{scan->state, "a state"},
+                   {scan->first_overflow, "first_overflow"},
+                   {call->device < 0 && !is_empty, "tables in host memory"}};
+    if (scan->element->operation == TABLE_SUM || !call->backend->copy_rows)
         return TABLE_OK;
-    if (operation == TABLE_RECURRENCE)
-        return status_fail(TABLE_ERROR_BACKEND, "the CUDA backend has no recurrences yet");
-    return status_fail(TABLE_ERROR_BACKEND, "options->operation: the CUDA backend knows sums alone, no %s",
-                       element_plural(call->scan.element));
+    for (size_t i = 0; i < sizeof missing / sizeof *missing; i++)
+        if (missing[i].is_asked)
+            return status_fail(TABLE_ERROR_BACKEND, "%s on the CUDA backend do not know %s yet",
+                               element_plural(scan->element), missing[i].name);
+    return TABLE_OK;
 }
 
 table_status validate_reserved(const uint64_t *reserved, int words) {

@@ -16,7 +16,7 @@ static table_status plan_call(const struct call *call, bool totals_only, struct 
     const table_status status = batch_plan(call->backend, &call->scan, call->strategy, totals_only, plan);
     if (status != TABLE_OK)
         return status;
-    if (!map_rows_bytes(&call->scan, rows) || !checked_add(*rows, plan->bytes, bytes))
+    if (!map_rows_bytes(call->backend, &call->scan, rows) || !checked_add(*rows, plan->bytes, bytes))
         return status_fail(TABLE_ERROR_TOO_LARGE, "the carries of %zu columns cannot be addressed",
                            call->scan.in.columns);
     return TABLE_OK;
@@ -33,7 +33,7 @@ static table_status look_at_beginning(struct call *call) {
 }
 
 static table_status run_planned(struct call *call, const struct plan *plan, size_t rows, char *workspace) {
-    const struct map_rows carries = map_rows_begin(&call->scan, workspace);
+    const struct map_rows carries = map_rows_begin(call->backend, &call->scan, workspace);
     const table_status status = batch_run(call->backend, plan, &call->scan, workspace + rows);
     if (status == TABLE_OK)
         map_rows_end(&carries, &call->scan);
@@ -88,14 +88,14 @@ static table_status totals_at_once(struct call *call, void *context) {
     void *memory = NULL;
     size_t rows = 0;
     table_status status = look_at_beginning(call);
-    if (status == TABLE_OK && !map_rows_bytes(&call->scan, &rows))
+    if (status == TABLE_OK && !map_rows_bytes(call->backend, &call->scan, &rows))
         status =
             status_fail(TABLE_ERROR_TOO_LARGE, "the carries of %zu columns cannot be addressed", call->scan.in.columns);
     if (status == TABLE_OK && rows > 0)
         status = call->backend->allocate(rows, &memory);
     if (status != TABLE_OK)
         return status;
-    const struct map_rows carries = map_rows_begin(&call->scan, memory);
+    const struct map_rows carries = map_rows_begin(call->backend, &call->scan, memory);
     status = append_totals(call, report);
     if (status == TABLE_OK)
         map_rows_end(&carries, &call->scan);

@@ -344,13 +344,24 @@ static table_status validate_factors(const struct table_view *a, const struct ta
 /* Where coefficients are, and what does not begin as it has to. */
 static table_status validate_factors_reached(const struct call *call) {
     const struct scan *scan = &call->scan;
-    if (scan->factors.data && backend_device_of(scan->factors.data) >= 0)
-        return status_fail(TABLE_ERROR_BACKEND, "a is memory of CUDA device %d, and b is not",
-                           backend_device_of(scan->factors.data));
+    const struct {
+        const char *name;
+        const void *memory;
+    } read[] = {{"a", scan->factors.data}, {"options->first_coefficients", scan->factors.first}};
+    for (size_t i = 0; i < sizeof read / sizeof *read; i++) {
+        const int device = read[i].memory ? backend_device_of(read[i].memory) : call->device;
+        if (scan->chunks == 0 || device == call->device)
+            continue;
+        if (device >= 0)
+            return status_fail(TABLE_ERROR_BACKEND, "%s is memory of CUDA device %d, and b is not", read[i].name,
+                               device);
+        return status_fail(TABLE_ERROR_BACKEND, "%s is in host memory, and b on CUDA device %d", read[i].name,
+                           call->device);
+    }
     if (scan->factors.shifted && !scan->factors.first && scan->carry_in)
         return status_fail(TABLE_ERROR_ARGUMENT, "options->carry_in is not let through by shifted_coefficients without "
                                                  "first_coefficients");
-    return validate_reach(call->backend, "options->first_coefficients", scan->factors.first);
+    return TABLE_OK;
 }
 
 static table_status validate_any(const struct table_view *a, const struct table_view *in, const struct table_view *out,

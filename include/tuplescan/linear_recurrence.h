@@ -73,7 +73,9 @@ TABLE_BEGIN
  *   offsets, first_overflow, operation  are refused (ARGUMENT)
  *   strategy      FUSED is taken whatever is asked for
  *
- * The CUDA backend has no recurrences yet (BACKEND); AUTO takes host tables to the CPU.
+ * On CUDA: three launches for any number of tables, in the stream form without waiting or allocating. a, b, h and
+ * first_coefficients are memory of one device. What it has not, and says so (BACKEND): a state, and tables in host
+ * memory, which AUTO takes to the CPU.
  *
  * Errors: as table_prefix_sum(), found before anything is written. */
 TABLE_API table_status table_linear_recurrence(const table_view *a, const table_view *b, const table_view *h,

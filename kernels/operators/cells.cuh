@@ -77,34 +77,49 @@ DEVICE unsigned char *cell_address(const cell_table &table, const operator_place
                             static_cast<ptrdiff_t>(table.any.size);
 }
 
-/* Calls visit(row, column) for the cells that the thread brings or takes, PER neighbours at a time, EACH of such at
- * once. */
-template <unsigned PER, unsigned EACH, class VISIT>
-DEVICE void each_cell(unsigned log_across, unsigned first, const VISIT &visit) {
-    UNROLL
-    for (unsigned k = 0; k < EACH; k++) {
-        const unsigned number = ((first + k) * block_threads() + thread_index()) * PER;
-        visit(k, number >> log_across, number & ((1u << log_across) - 1));
+/* The cells that a thread brings or takes, PER neighbours at a time: one below the other, from the first one on. */
+template <unsigned PER> struct cell_walk {
+    unsigned row, column; /* of the next one in the tile */
+    unsigned char *at;    /* where it is in the table, or would be */
+    unsigned down;        /* rows to the one after it */
+    ptrdiff_t down_bytes;
+
+    DEVICE cell_walk(const cell_table &table, const operator_pass &pass, const operator_place &place) {
+        const unsigned number = thread_index() * PER;
+        row = number >> pass.log_across;
+        column = number & ((1u << pass.log_across) - 1);
+        at = cell_address(table, place, row, column);
+        down = (block_threads() * PER) >> pass.log_across;
+        down_bytes = static_cast<ptrdiff_t>(down) * table.stride * static_cast<ptrdiff_t>(table.any.size);
     }
-}
+    DEVICE bool is_there(const operator_place &place) const { return row < place.rows && column < place.columns; }
+    DEVICE void next() {
+        row += down;
+        at += down_bytes;
+    }
+};
+constexpr unsigned CELLS_AT_ONCE = 8;
 
 /* Reads PER neighbours of type C at a time, and calls keep(row, column, vector, whether it is in the table). All loads
  * of a round are under way before the first of them is used. */
 template <class C, unsigned PER, class KEEP> DEVICE void bring_cells(const cell_table &table, const operator_pass &pass,
                                                                      const operator_place &place, const KEEP &keep) {
     typedef vector_of<C, PER> vector;
-    constexpr unsigned ALL = RUN_ROWS / PER, EACH = ALL < 16 ? ALL : 16;
+    constexpr unsigned ALL = RUN_ROWS / PER, EACH = ALL < CELLS_AT_ONCE ? ALL : CELLS_AT_ONCE;
+    cell_walk<PER> walk(table, pass, place);
     KEEP_LOOP
     for (unsigned first = 0; first < ALL; first += EACH) {
         vector vectors[EACH];
-        each_cell<PER, EACH>(pass.log_across, first, [&](unsigned k, unsigned row, unsigned column) {
+        cell_walk<PER> kept = walk;
+        UNROLL
+        for (unsigned k = 0; k < EACH; k++, walk.next()) {
             vectors[k] = vector{};
-            if (row < place.rows && column < place.columns)
-                vectors[k] = load_vector(reinterpret_cast<const vector *>(cell_address(table, place, row, column)));
-        });
-        each_cell<PER, EACH>(pass.log_across, first, [&](unsigned k, unsigned row, unsigned column) {
-            keep(row, column, vectors[k], row < place.rows && column < place.columns);
-        });
+            if (walk.is_there(place))
+                vectors[k] = load_vector(reinterpret_cast<const vector *>(walk.at));
+        }
+        UNROLL
+        for (unsigned k = 0; k < EACH; k++, kept.next())
+            keep(kept.row, kept.column, vectors[k], kept.is_there(place));
     }
 }
 
@@ -152,16 +167,14 @@ template <class VALUE, class SEE> DEVICE void bring_tile(const cell_table &table
                                                 });
         break;
     default:
+        cell_walk<1> walk(table, pass, place);
         KEEP_LOOP
-        for (unsigned k = 0; k < RUN_ROWS; k++)
-            each_cell<1, 1>(pass.log_across, k, [&](unsigned, unsigned row, unsigned column) {
-                const bool is_there = row < place.rows && column < place.columns;
-                any_type any = table.any;
-                any.skip_nan = false;
-                const VALUE value =
-                    is_there ? any_value_at<VALUE>(cell_address(table, place, row, column), 0, any) : nothing;
-                shared[cell_at(row, column, pass.log_across)] = value_of(value, is_there);
-            });
+        for (unsigned k = 0; k < RUN_ROWS; k++, walk.next()) {
+            any_type any = table.any;
+            any.skip_nan = false;
+            const VALUE value = walk.is_there(place) ? any_value_at<VALUE>(walk.at, 0, any) : nothing;
+            shared[cell_at(walk.row, walk.column, pass.log_across)] = value_of(value, walk.is_there(place));
+        }
     }
 }
 
@@ -202,21 +215,31 @@ template <class VALUE, class SEE> DEVICE void bring_factors(const operator_pass 
 /* Writes PER neighbours at a time; result(row, column) is that of the table's row. */
 template <class C, unsigned PER, class RESULTS> DEVICE void
 take_cells(const cell_table &table, const operator_pass &pass, const operator_place &place, const RESULTS &results) {
-    constexpr unsigned ALL = RUN_ROWS / PER;
-    each_cell<PER, ALL>(pass.log_across, 0, [&](unsigned, unsigned row, unsigned column) {
-        if (row < place.rows && column < place.columns)
-            store_vector(reinterpret_cast<vector_of<C, PER> *>(cell_address(table, place, row, column)),
-                         results(row, column));
-    });
+    constexpr unsigned ALL = RUN_ROWS / PER, EACH = ALL < CELLS_AT_ONCE ? ALL : CELLS_AT_ONCE;
+    cell_walk<PER> walk(table, pass, place);
+    KEEP_LOOP
+    for (unsigned first = 0; first < ALL; first += EACH)
+        UNROLL
+    for (unsigned k = 0; k < EACH; k++, walk.next())
+        if (walk.is_there(place))
+            store_vector(reinterpret_cast<vector_of<C, PER> *>(walk.at), results(walk.row, walk.column));
 }
 
-/* The bits of a result of any type, in the lowest bytes. */
-template <class VALUE> DEVICE uint64_t result_bits(VALUE value, uint8_t type) {
+/* The bits of a result of any type, in the lowest bytes: of a narrower one than the kept value has, the nearest. */
+template <class VALUE> DEVICE uint64_t result_bits(VALUE value, any_type any) {
     if constexpr (std::is_same<VALUE, float>::value) {
-        if (type == TABLE_F16)
+        if (any.type == TABLE_F16)
             return f16_of_float(value);
-        if (type == TABLE_BF16)
+        if (any.type == TABLE_BF16)
             return bf16_of_float(value);
+    } else if constexpr (std::is_integral<VALUE>::value) {
+        if (any.size < sizeof(VALUE)) {
+            constexpr bool IS_SIGNED = std::is_signed<VALUE>::value;
+            const VALUE most = any.type == TABLE_BOOL ? 1 : (VALUE(1) << (8 * any.size - IS_SIGNED)) - 1;
+            value = value > most ? most : value;
+            if constexpr (IS_SIGNED)
+                value = value < -most - 1 ? -most - 1 : value;
+        }
     }
     typename bits_of_size<sizeof(VALUE)>::type bits;
     memcpy(&bits, &value, sizeof value);
@@ -243,20 +266,19 @@ template <class VALUE, class RESULT> DEVICE void take_tile(const cell_table &tab
                 vector_of<uint16_t, SMALL> small;
                 UNROLL
                 for (unsigned k = 0; k < SMALL; k++)
-                    small.at[k] = static_cast<uint16_t>(result_bits(results.at[k], table.any.type));
+                    small.at[k] = static_cast<uint16_t>(result_bits(results.at[k], table.any));
                 return small;
             });
         break;
     default:
+        cell_walk<1> walk(table, pass, place);
         KEEP_LOOP
-        for (unsigned k = 0; k < RUN_ROWS; k++)
-            each_cell<1, 1>(pass.log_across, k, [&](unsigned, unsigned row, unsigned column) {
-                if (row < place.rows && column < place.columns)
-                    store_bytes(
-                        cell_address(table, place, row, column),
-                        result_bits(result(row, column, std::integral_constant<unsigned, 1>()).at[0], table.any.type),
-                        table.any.size);
-            });
+        for (unsigned k = 0; k < RUN_ROWS; k++, walk.next())
+            if (walk.is_there(place))
+                store_bytes(
+                    walk.at,
+                    result_bits(result(walk.row, walk.column, std::integral_constant<unsigned, 1>()).at[0], table.any),
+                    table.any.size);
     }
 }
 

@@ -121,16 +121,18 @@ template <class OPS> struct operator_tile {
         return memory.cells + (((unit * UNIT_RUNS + run) * (RUN_ROWS + 1)) << pass.log_across) + column;
     }
 
-    /* The elements of ROWS_AT_ONCE rows of the thread's run. */
+    /* The elements of ROWS_AT_ONCE rows of the thread's run. Places are made anew for each of them: the compiler would
+     * keep them all from the first time to the second one. */
     template <int RULE> DEVICE void rows_of(unsigned first, Element (&rows)[ROWS_AT_ONCE]) const {
-        const Value *const cells = cells_of_run();
+        const unsigned down = found_anew(1u << pass.log_across), factor_down = found_anew(factor_row);
+        const Value *cell = cells_of_run() + first * down;
+        const Value *of_factor = memory.factors + factor_first + first * factor_down;
         UNROLL
-        for (unsigned k = 0; k < ROWS_AT_ONCE; k++) {
+        for (unsigned k = 0; k < ROWS_AT_ONCE; k++, cell += down, of_factor += factor_down) {
             Value factor = 0;
             if constexpr (OPS::HAS_FACTORS)
-                factor = first + k < factor_rows ? memory.factors[factor_first + (first + k) * factor_row]
-                                                 : OPS::no_factor();
-            rows[k] = OPS::template of_cells<RULE>(cells[(first + k) << pass.log_across], factor);
+                factor = first + k < factor_rows ? *of_factor : OPS::no_factor();
+            rows[k] = OPS::template of_cells<RULE>(*cell, factor);
         }
     }
 
@@ -184,7 +186,8 @@ template <class OPS> struct operator_tile {
     /* The results of ROWS_AT_ONCE rows, given their elements from the run's first row on, take the place of terms. */
     template <int RULE>
     DEVICE void put_results(unsigned first, Element (&rows)[ROWS_AT_ONCE], Value seed, Value &spoiled) const {
-        Value *const cells = cells_of_run();
+        const unsigned down = found_anew(1u << pass.log_across);
+        Value *cell = cells_of_run() + first * down;
         KEEP_LOOP
         for (unsigned before = run; before != 0; before &= before - 1) {
             const Element left = OPS::template get<RULE>(element_at(unit, before - 1, column), apart);
@@ -193,10 +196,10 @@ template <class OPS> struct operator_tile {
                 rows[k] = OPS::template after<RULE>(rows[k], left);
         }
         UNROLL
-        for (unsigned k = 0; k < ROWS_AT_ONCE; k++) {
+        for (unsigned k = 0; k < ROWS_AT_ONCE; k++, cell += down) {
             const Value result = OPS::template apply<RULE>(rows[k], seed);
             OPS::look_at(result, spoiled);
-            cells[(first + k) << pass.log_across] = result;
+            *cell = result;
         }
     }
 

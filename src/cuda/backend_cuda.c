@@ -93,6 +93,8 @@ static void cuda_close(struct scan *scan) {
 
 static const struct backend cuda_backend = {
     .id = TABLE_BACKEND_CUDA,
+    .takes_values = true,
+    .put_start = cuda_operator_start,
     .host_allocate = pinned_allocate,
     .host_release = pinned_release,
     .prefers_fused = cuda_prefers_fused,
@@ -102,6 +104,7 @@ static const struct backend cuda_backend = {
     .stage2_sweep = cuda_stage2_sweep,
     .stage3_global_pass = cuda_stage3_global_pass,
     .prefers_batch = cuda_prefers_batch,
+    .batch_workspace = cuda_batch_workspace,
     .batch = cuda_batch,
     .state_enter = cuda_state_enter,
     .state_leave = cuda_state_leave,

@@ -19,9 +19,15 @@ bool cuda_prefers_batch(const struct scan *scan) {
     const double values = (double)scan->in.rows * (double)scan->in.columns;
     const double bytes = values * (double)(table_type_size(scan->in.type) + table_type_size(scan->out.type));
     const double one = SECONDS_PER_TABLE + bytes / BYTES_PER_SECOND;
+    if (cuda_is_operator(scan))
+        return true;
     if (scan_finds(scan)) /* one table after the other, the host has to look at each */
         return true;
     return batch_seconds(scan, bytes) < (double)scan->tables * one;
+}
+
+size_t cuda_batch_workspace(const struct scan *scan) {
+    return cuda_is_operator(scan) ? cuda_operator_workspace(scan) : 0;
 }
 
 table_status cuda_batch(const struct scan *scan, void *workspace) {
@@ -44,7 +50,8 @@ table_status cuda_batch(const struct scan *scan, void *workspace) {
                                        .skipped = scan->load.nans,
                                        .stream = scan->stream};
     table_status status = TABLE_OK;
-    (void)workspace;
+    if (cuda_is_operator(scan))
+        return cuda_operator(scan, workspace);
     if (scan->first_overflow)
         status = cuda_check(cudaMemsetAsync(scan->first_overflow, 0xff, sizeof *scan->first_overflow, scan->stream),
                             "filling device memory"); /* TABLE_NO_OVERFLOW */

@@ -61,6 +61,8 @@ static bool takes(const struct kernel_form *form, const struct kernel_facts *fac
 /* As measured on an H200; the forms that older devices have were never measured on one. */
 bool cuda_prefers_fused(const struct scan *scan) {
     bool known;
+    if (cuda_is_operator(scan))
+        return true;
     return gpu_of(known_device(scan), &known) >= HOPPER;
 }
 
@@ -125,11 +127,15 @@ size_t cuda_fused_plan(const struct scan *scan, bool in_one, struct backend_pass
     struct pass *const pass = (void *)own;
     *pass = (struct pass){cuda_device_facts(scan), in_one};
     *may_be_refused = false;
+    if (cuda_is_operator(scan))
+        return cuda_operator_workspace(scan);
     return scan->state ? cuda_piece_workspace(scan, in_one) : plan_forms(scan, &pass->device, may_be_refused);
 }
 
 table_status cuda_fused(const struct scan *scan, const struct backend_pass *own, void *workspace) {
     const struct pass *const pass = (const void *)own;
+    if (cuda_is_operator(scan))
+        return cuda_operator(scan, workspace);
     const struct kernel_pass forms = cuda_pass(scan);
     const struct kernel_carry carry = {scan->carry_in, scan->carry_out, NULL};
     return scan->state ? cuda_piece(scan, pass->in_one ? &pass->device : NULL, workspace)

@@ -22,8 +22,16 @@ bool cuda_prefers_fused(const struct scan *scan);
 size_t cuda_fused_plan(const struct scan *scan, bool in_one, struct backend_pass *pass, bool *may_be_refused);
 table_status cuda_fused(const struct scan *scan, const struct backend_pass *pass, void *workspace);
 
+/* What is not summed: the three stages in one call, of one table or of several. */
+bool cuda_is_operator(const struct scan *scan);
+size_t cuda_operator_workspace(const struct scan *scan);
+table_status cuda_operator(const struct scan *scan, void *workspace);
+table_status cuda_operator_results(const struct scan *scan, void *seeds);
+table_status cuda_operator_start(const struct scan *scan, void *row);
+
 /* Several tables at once. */
 bool cuda_prefers_batch(const struct scan *scan);
+size_t cuda_batch_workspace(const struct scan *scan);
 table_status cuda_batch(const struct scan *scan, void *workspace);
 
 /* Times by CUDA events on the stream of the work. */

@@ -1,10 +1,10 @@
 #include "batch.h"
 
-static struct scan table_of(const struct scan *scan, size_t table) {
+static struct scan table_of(const struct backend *backend, const struct scan *scan, size_t table) {
     struct scan one = *scan;
     one.tables = 1;
     one.clock = NULL;
-    batch_table(scan, table, scan_row_bytes(scan), &one);
+    batch_table(scan, table, backend_carry_bytes(backend, scan), &one);
     return one;
 }
 
@@ -24,7 +24,7 @@ table_status batch_plan(const struct backend *backend, const struct scan *scan, 
         plan->bytes = backend->batch_workspace ? backend->batch_workspace(scan) : 0;
         return TABLE_OK;
     }
-    const struct scan one = table_of(scan, 0);
+    const struct scan one = table_of(backend, scan, 0);
     return plan_make(backend, &one, strategy, false, plan);
 }
 
@@ -32,7 +32,9 @@ table_status batch_plan(const struct backend *backend, const struct scan *scan, 
 static table_status take_findings(const struct backend *backend, const struct scan *scan, size_t table,
                                   struct findings *all) {
     struct findings one = FINDINGS_NONE;
-    const table_status status = run_take_findings(backend, scan, &one);
+    table_status status = backend->wait(scan); /* words of the host are copied at once, not in the stream's order */
+    if (status == TABLE_OK)
+        status = run_take_findings(backend, scan, &one);
     findings_add(all, &one, (uint64_t)table * scan->in.rows * scan->in.columns);
     return status;
 }
@@ -48,7 +50,7 @@ static table_status one_by_one(const struct backend *backend, const struct plan 
     struct findings found = FINDINGS_NONE;
     table_status status = TABLE_OK;
     for (size_t table = 0; table < tables && status == TABLE_OK; table++) {
-        const struct scan one = table_of(scan, table);
+        const struct scan one = table_of(backend, scan, table);
         status = pipeline_run(backend, plan, &one, workspace);
         if (status == TABLE_OK && scan_finds(scan))
             status = take_findings(backend, scan, table, &found);

@@ -74,6 +74,16 @@ template <class KEPT> static KEPT load(table_type type, const unsigned char *fro
 #undef LOAD
     abort();
 }
+/* The nearest value that a narrower integer has. */
+template <class KEPT> static KEPT nearest(table_type type, KEPT value) {
+    if (std::is_floating_point<KEPT>::value || type_bytes(type) >= sizeof value)
+        return value;
+    const int64_t size = static_cast<int64_t>(8 * type_bytes(type)), wide = static_cast<int64_t>(value);
+    const bool is_signed = type_is_signed_integer(type);
+    const int64_t most = type == TABLE_BOOL ? 1 : (int64_t(1) << (size - is_signed)) - 1,
+                  least = is_signed ? -most - 1 : 0;
+    return static_cast<KEPT>(std::min(std::max(wide, least), most));
+}
 template <class KEPT> static void store(table_type type, unsigned char *to, KEPT value) {
     if (type == TABLE_F16) {
         const value_f16 small = value_f16_of(static_cast<float>(value));
@@ -82,6 +92,7 @@ template <class KEPT> static void store(table_type type, unsigned char *to, KEPT
         const value_bf16 small = value_bf16_of(static_cast<float>(value));
         memcpy(to, &small, sizeof small);
     } else {
+        value = nearest(type, value);
         memcpy(to, &value, std::min(sizeof value, type_bytes(type)));
     }
 }

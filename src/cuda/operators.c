@@ -1,0 +1,75 @@
+/* What is not summed: recurrences, products, maxima and minima, by three launches for any number of tables. */
+#include "../checked.h"
+#include "pass.h"
+#include "runtime.h"
+
+_Static_assert((int)TABLE_MAXIMUM == KERNEL_MAXIMUM && (int)TABLE_MINIMUM == KERNEL_MINIMUM &&
+                   (int)TABLE_PRODUCT == KERNEL_PRODUCT && (int)TABLE_RECURRENCE == KERNEL_LINEAR,
+               "kernels have the numbers of the library");
+
+bool cuda_is_operator(const struct scan *scan) { return scan->element->operation != TABLE_SUM; }
+
+static size_t tables_of(const struct scan *scan) { return scan->tables > 1 ? scan->tables : 1; }
+static size_t seed_rows(const struct scan *scan) { return divide_up(scan->in.rows, KERNEL_UNIT_ROWS) + 1; }
+
+/* A row of seeds for each 512 rows of a table, and one more. SIZE_MAX: they do not fit. */
+size_t cuda_operator_workspace(const struct scan *scan) {
+    size_t bytes;
+    return checked_multiply(tables_of(scan), seed_rows(scan), &bytes) &&
+                   checked_multiply(bytes, scan_row_bytes(scan), &bytes)
+               ? bytes
+               : SIZE_MAX;
+}
+
+static struct kernel_operator_pass operator_pass(const struct scan *scan) {
+    const struct scan_factors *factors = &scan->factors;
+    return (struct kernel_operator_pass){.pass = cuda_pass(scan),
+                                         .operation = (kernel_operation)scan->element->operation,
+                                         .kept = scan->element->type,
+                                         .factors = {.data = factors->data,
+                                                     .stride = factors->stride,
+                                                     .step = factors->step,
+                                                     .type = factors->type,
+                                                     .per_column = factors->per_column,
+                                                     .shifted = factors->shifted,
+                                                     .first = factors->first},
+                                         .tables = tables_of(scan),
+                                         .in_step = scan->in_step,
+                                         .out_step = scan->out_step,
+                                         .carry_in = scan->carry_in,
+                                         .carry_out = scan->carry_out};
+}
+
+static int count_nans(const struct scan *scan) {
+    int error = 0;
+    for (size_t table = 0; table < tables_of(scan) && scan->load.nans && error == 0; table++) {
+        struct kernel_pass pass = cuda_pass(scan);
+        pass.in = scan_elements_on(scan->in.data, (ptrdiff_t)table * scan->in_step, scan->in.type);
+        error = kernel_count_nans(&pass, scan->load.nans);
+    }
+    return error;
+}
+
+table_status cuda_operator_results(const struct scan *scan, void *seeds) {
+    const struct kernel_operator_pass pass = operator_pass(scan);
+    return cuda_check(kernel_operator_results(&pass, seeds), "stage 3 of an operation");
+}
+
+table_status cuda_operator(const struct scan *scan, void *workspace) {
+    const struct kernel_operator_pass pass = operator_pass(scan);
+    table_status status = TABLE_OK;
+    if (scan_is_batch(scan))
+        status = cuda_check(cuda_forget_nans(scan), "filling device memory");
+    if (status == TABLE_OK)
+        status = cuda_check(count_nans(scan), "counting NaN");
+    if (status == TABLE_OK)
+        status = cuda_check(kernel_operator_totals(&pass, workspace), "stage 1 of an operation");
+    if (status == TABLE_OK)
+        status = cuda_check(kernel_operator_sweep(&pass, workspace, seed_rows(scan)), "stage 2 of an operation");
+    return status == TABLE_OK && scan->out.data ? cuda_operator_results(scan, workspace) : status;
+}
+
+table_status cuda_operator_start(const struct scan *scan, void *row) {
+    const struct kernel_operator_pass pass = operator_pass(scan);
+    return cuda_check(kernel_operator_start(&pass, row), "what an operation begins with");
+}
