@@ -171,8 +171,11 @@ static void sum_columns(struct trial *t) {
         to[j] = in_place ? from[j] : (table_column){out[j].view.data, out[j].view.stride};
     }
     const table_columns all = {from, t->columns, t->piece, t->in_type}, sums = {to, t->columns, t->piece, t->out_type};
-    const table_scan_options options = trial_options(t, &host_memory, false, &sides);
+    table_scan_options options = trial_options(t, &host_memory, false, &sides);
+    table_report report = {0};
+    options.report = random_once_in(&t->random, 3) ? &report : NULL; /* with it, one column after the other */
     trial_ok(t, table_prefix_sum_columns(&all, &sums, &options));
+    trial_require(t, !options.report || report.backend != TABLE_BACKEND_AUTO, "the report is not written");
     char *results = trial_results(t, t->done, t->piece, false);
     for (size_t j = 0; j < t->columns; j++) {
         set_column(t, in_place ? &in[j] : &out[j], results, j);
