@@ -8,7 +8,6 @@
 #include "memory.h"
 #include "message.h"
 #include "types.h"
-#include "values.h"
 
 static bool looks_at_sums(const struct scan_job *job) {
     return type_is_float(job->out_layout.type) && job->arguments.operation == TABLE_SUM;
@@ -172,19 +171,24 @@ static int sum_nothing(struct scan_job *job) {
     return status == TABLE_OK ? input_ends(job->input, 0) : fail_status(job->input->name, status);
 }
 
-/* The row of offsets: what was carried in, or zeros. */
+/* The row of offsets, which the library makes of a table without rows: the carry in, or the operation's start. */
 static int write_start(struct scan_job *job) {
     const struct table_layout *out = &job->out_layout;
-    const void *start = job->above ? job->above : job->carry_in;
-    void *const zeros = start ? NULL : calloc(out->columns, sizeof(uint64_t));
-    void *const row = memory_allocate(out->columns * table_type_size(out->type));
-    int code = row && (start || zeros) ? EX_OK : fail(EX_OSERR, "%s: out of memory", job->name);
+    const size_t bytes = out->columns * table_type_size(out->type);
+    const table_view in = {.columns = out->columns, .type = job->inputs[0].layout.type};
+    const table_view row = {.data = memory_allocate(bytes), .rows = 1, .columns = out->columns, .type = out->type};
+    const table_scan_options options = {.operation = job->arguments.operation,
+                                        .offsets = 1,
+                                        .backend = TABLE_BACKEND_CPU,
+                                        .carry_in = job->above ? job->above : job->carry_in};
+    int code = row.data ? EX_OK : fail(EX_OSERR, "%s: out of memory", job->name);
     if (code == EX_OK) {
-        row_round(out->type, start ? start : zeros, row, out->columns);
-        code = write_sums(job, row, out->columns * table_type_size(out->type)) == 0 ? EX_OK : job->write_code;
+        const table_status status = table_prefix_sum(&in, &row, &options);
+        code = status == TABLE_OK ? EX_OK : fail_status(job->name, status);
     }
-    free(zeros);
-    free(row);
+    if (code == EX_OK && write_sums(job, row.data, bytes) != 0)
+        code = job->write_code;
+    free(row.data);
     return code;
 }
 

@@ -113,7 +113,7 @@ int state_file_fit(struct state_file *file, const char *input, table_operation o
     const table_state_facts *facts = &file->facts;
     if (facts->version != 0) {
         if (facts->operation != operation)
-            return fail(EX_DATAERR, "%s: is the state of a %s, and --operation is %s", file->name,
+            return fail(EX_DATAERR, "%s: is the state of a %s, not of a %s", file->name,
                         table_operation_name(facts->operation), table_operation_name(operation));
         if (facts->type != type || facts->columns != columns)
             return fail(EX_DATAERR, "%s: is the state of %zu columns of %s, and the sums of %s are %zu of %s",

@@ -78,6 +78,15 @@ class Scanning(CommandTest):
             self.save("in.npy", table)
             self.run_command("scan", "in.npy", "-fqo", "back.npy", "--operation", name, "--reverse")
             self.assert_same(numpy.load(self.path("back.npy")), of_numpy.accumulate(table[::-1], axis=0)[::-1])
+            self.run_command("scan", "in.npy", "-fqo", "more.npy", "--operation", name, "--offsets")
+            limits = numpy.iinfo("i4")
+            start = numpy.full((1, 2), limits.min if name == "max" else limits.max, "i4")
+            self.assert_same(numpy.load(self.path("more.npy")), numpy.concatenate([start, whole]))
+        self.save("bytes.npy", numpy.array([[3, 4], [7, 1]], "u1"))
+        self.save("carry.npy", numpy.array([[5, 6]], "u4"))
+        self.run_command("scan", "bytes.npy", "-fqo", "more.npy", "--operation", "max", "--offsets", "--carry-in",
+                         "carry.npy")
+        self.assert_same(numpy.load(self.path("more.npy")), numpy.array([[5, 6], [5, 6], [7, 6]], "u1"))
         self.assertIn(b"maximum", self.run_command("info", "max.state").stdout)
         self.assert_refused(DATA, "scan", "0.npy", "-fo", "out.npy", "--continue", "max.state",
                             says=["maximum", "sum"])
