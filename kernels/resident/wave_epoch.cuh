@@ -48,14 +48,17 @@ static inline size_t draw_bytes(size_t panels) {
     return ((panels + 1) * sizeof(uint64_t) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 }
 
-/* A word of zeros never has a key. */
+/* A word of zeros never has a key. Neither has one in whose lower or upper half another call has written a ticket, or
+ * ones alone: the highest bit of each half is set in a key, and the second highest of the lower half is not. So its
+ * complement, busy_key(), is no such word either. */
 static inline uint64_t epoch_key(const void *workspace, uint64_t rows, uint64_t columns, uint64_t panel_columns) {
     uint64_t key = reinterpret_cast<uintptr_t>(workspace);
     for (const uint64_t part : {rows, columns, panel_columns}) {
         key = (key ^ part) * 0x9e3779b97f4a7c15u; /* the golden ratio, as in Fibonacci hashing */
         key ^= key >> 32;
     }
-    return (key | uint64_t(1) << 63) & ~DRAW_MASK;
+    constexpr uint64_t SET = uint64_t(1) << 63 | uint64_t(1) << 31, CLEAR = uint64_t(1) << 30;
+    return (key | SET) & ~(CLEAR | DRAW_MASK);
 }
 
 DEVICE bool has_key(uint64_t word, uint64_t key) { return ((word ^ key) & ~DRAW_MASK) == 0; }

@@ -145,7 +145,7 @@ static outcome by_cpu(const request &what, prepared data) {
  * or so many replays go by that the wave's count of them is at its end (kernels/resident/wave_epoch.cuh). Or somebody
  * means harm: the word of the count says that a block is clearing. The count is on a boundary of 256 bytes, wherever in
  * the workspace the wave has its part. */
-enum disturbance { NOTHING, ALL, COUNT_LOST, COUNT_LEFT, COUNT_ENDS, CLEARS, DISTURBANCES };
+enum disturbance { NOTHING, ALL, COUNT_LOST, COUNT_LEFT, COUNT_ENDS, TICKET, CLEARS, DISTURBANCES };
 static disturbance harm = NOTHING; /* what happens each time; NOTHING: any of them */
 
 void harm_counts(bool each_time) { harm = each_time ? CLEARS : NOTHING; }
@@ -157,6 +157,8 @@ static uint64_t disturbed_count(uint64_t word, disturbance how) {
         return random_bits();
     case COUNT_ENDS:
         return drawn != 0 ? word | (0xfffff & ~((drawn & (~drawn + 1)) - 1)) : word;
+    case TICKET: /* another call counts in the lower half */
+        return (word & ~uint64_t(0xffffffff)) | random_bits() % 1024;
     case CLEARS:
         return ~word;
     default:

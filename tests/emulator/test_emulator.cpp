@@ -8,6 +8,7 @@
 
 #include "emulator.h"
 #include "examples.cuh"
+#include "resident/wave_epoch.cuh"
 
 static int passed = 0, failed = 0;
 
@@ -430,7 +431,25 @@ static void test_devices() {
     emulator_devices(1);
 }
 
+/* A ticket, zeros or ones in either half of the word in which a wave counts leave neither its key nor busy_key(). */
+static void test_keys_of_epochs() {
+    bool is_told = true;
+    for (uintptr_t at = 0; at < 20000; at++) {
+        wave_epoch epoch = {};
+        epoch.key =
+            epoch_key(reinterpret_cast<const void *>(0x302000000u + 256 * at), at % 7 + 2, at % 70 + 1, at % 33 + 1);
+        for (const uint64_t key : {epoch.key, busy_key(epoch)}) {
+            for (const uint64_t half : {uint64_t(0), uint64_t(270), DRAW_MASK, uint64_t(0xffffffff)}) {
+                const uint64_t low = (key & ~uint64_t(0xffffffff)) | half, high = (key & 0xffffffff) | half << 32;
+                is_told = is_told && !has_key(low, key) && (half == 0xffffffff || !has_key(high, key));
+            }
+        }
+    }
+    CHECK(is_told);
+}
+
 int main() {
+    test_keys_of_epochs();
     test_features(24);
     test_launches();
     test_seeds();
