@@ -18,7 +18,9 @@ enum {
     REPORT,
     STREAM,
     WORKSPACE,
-    COEFFICIENTS
+    SHIFTED_COEFFICIENTS,
+    FIRST_COEFFICIENTS,
+    COEFFICIENT_STEP
 };
 
 static const char *const names[] = {[OPERATION] = "operation",
@@ -33,14 +35,17 @@ static const char *const names[] = {[OPERATION] = "operation",
                                     [REPORT] = "report",
                                     [STREAM] = "stream",
                                     [WORKSPACE] = "workspace",
-                                    [COEFFICIENTS] = "(shifted_coefficients, first_coefficients, coefficient_step)"};
+                                    [SHIFTED_COEFFICIENTS] = "shifted_coefficients",
+                                    [FIRST_COEFFICIENTS] = "first_coefficients",
+                                    [COEFFICIENT_STEP] = "coefficient_step"};
 
 #define BIT(OPTION) 1u << OPTION
 static const struct {
     unsigned refused;
     const char *name;
 } callers[] = {
-    [CALLER_WITHOUT_COEFFICIENTS] = {BIT(COEFFICIENTS), "calls without coefficients"},
+    [CALLER_WITHOUT_COEFFICIENTS] = {BIT(SHIFTED_COEFFICIENTS) | BIT(FIRST_COEFFICIENTS) | BIT(COEFFICIENT_STEP),
+                                     "calls without coefficients"},
     [CALLER_RECURRENCE] = {BIT(OPERATION) | BIT(OFFSETS) | BIT(FIRST_OVERFLOW), "recurrences"},
     [CALLER_LAST_VALUES] = {BIT(EXCLUSIVE) | BIT(TABLES), "recurrences without a table of results"},
     [CALLER_OFFSETS] = {0, "offsets"},
@@ -78,8 +83,12 @@ static bool is_set(const table_scan_options *options, unsigned option) {
         return options->report;
     case STREAM:
         return options->stream;
-    case COEFFICIENTS:
-        return options->shifted_coefficients || options->first_coefficients || options->coefficient_step;
+    case SHIFTED_COEFFICIENTS:
+        return options->shifted_coefficients != 0;
+    case FIRST_COEFFICIENTS:
+        return options->first_coefficients;
+    case COEFFICIENT_STEP:
+        return options->coefficient_step != 0;
     default:
         return options->workspace || options->workspace_bytes;
     }
@@ -187,6 +196,9 @@ table_status refuse_wrong_options(const table_scan_options *options, enum call_f
         return status_fail(TABLE_ERROR_ARGUMENT, "options->backend %d is no backend", (int)options->backend);
     if ((unsigned)options->strategy > TABLE_STRATEGY_FUSED)
         return status_fail(TABLE_ERROR_ARGUMENT, "options->strategy %d is no strategy", (int)options->strategy);
+    if (options->unused)
+        return status_fail(TABLE_ERROR_ARGUMENT, "options->unused is %d, not 0: the options were not cleared",
+                           options->unused);
     table_status status = refuse_for_operation(options, is_recurrence);
     if (status == TABLE_OK)
         status = refuse(form == CALL_ON_STREAM ? CALLER_STREAM_FORM : CALLER_ONE_CALL, options);

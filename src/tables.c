@@ -23,6 +23,11 @@ static bool reach_of(const struct table_view *view, size_t tables, ptrdiff_t ste
            !__builtin_mul_overflow(bytes, (ptrdiff_t)table_type_size(view->type), &bytes);
 }
 
+bool tables_fit(const struct table_view *view, size_t tables, ptrdiff_t step) {
+    struct reach reach;
+    return tables <= 1 || view->rows == 0 || view->columns == 0 || reach_of(view, tables, step, &reach);
+}
+
 struct table_view tables_whole(const struct table_view *view, size_t tables, ptrdiff_t step) {
     struct table_view whole = *view;
     struct reach reach;
@@ -62,12 +67,12 @@ table_status tables_validate(const struct scan *scan, const struct table_view *o
         return status_fail(TABLE_ERROR_TOO_LARGE, "options: %zu tables with steps of %td and %td cannot be addressed",
                            scan->tables, scan->in_step, scan->out_step);
     if (!are_apart(out, scan->tables, scan->out_step))
-        return status_fail(TABLE_ERROR_OVERLAP, "options->out_step %td: tables of out share elements", scan->out_step);
+        return status_fail(TABLE_ERROR_OVERLAP, "options->out_step %td: its tables share elements", scan->out_step);
     if (scan->in.rows == 0 || (same_rows && scan->in_step == scan->out_step))
         return TABLE_OK;
     if (data_at(&scan->in, from.begin) < data_at(out, to.end) && data_at(out, to.begin) < data_at(&scan->in, from.end))
         return status_fail(TABLE_ERROR_OVERLAP,
-                           "tables of in and out share memory and are not the same tables (same data, type, stride and "
-                           "step)");
+                           "options->in_step and out_step: their tables share memory and are not the same ones (same "
+                           "data, type, stride and step)");
     return TABLE_OK;
 }

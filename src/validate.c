@@ -325,6 +325,11 @@ static table_status validate_factors(const struct table_view *a, const struct ta
                              "a is %zu x %zu and b is %zu x %zu: it is no number, row, column or "
                              "table of coefficients",
                              a->rows, a->columns, b->rows, b->columns);
+    if (status == TABLE_OK && b->rows > 0 && b->columns > 0 &&
+        !tables_fit(&call->a, scan->tables, options->coefficient_step))
+        status =
+            status_fail(TABLE_ERROR_TOO_LARGE, "options->coefficient_step %td: a of %zu tables cannot be addressed",
+                        options->coefficient_step, scan->tables);
     if (status != TABLE_OK)
         return status;
     if (options->reverse)

@@ -205,6 +205,10 @@ static void test_wrong_calls(void **state) {
     WRONG(ARGUMENT, "shifted_coefficients is 2", call.options.shifted_coefficients = 2);
     WRONG(ARGUMENT, "first_coefficients is for", call.options.first_coefficients = memory.first);
     WRONG(ARGUMENT, "let through", call.options.shifted_coefficients = 1);
+    WRONG(ARGUMENT, "unused", call.options.unused = 1);
+    WRONG(TOO_LARGE, "coefficient_step", call.options.tables = 2, call.options.coefficient_step = PTRDIFF_MAX,
+          call.options.in_step = call.options.out_step = ROWS * COLUMNS, call.options.carry_in = NULL,
+          call.options.carry_out = NULL);
     WRONG(ARGUMENT, "offsets", call.options.offsets = 1);
     WRONG(ARGUMENT, "first_overflow", call.options.first_overflow = &memory.overflow);
     WRONG(ARGUMENT, "operation", call.options.operation = TABLE_PRODUCT);
@@ -224,10 +228,11 @@ static void test_sums_have_no_coefficients(void **state) {
     const table_scan_options wrong[] = {{.shifted_coefficients = 1},
                                         {.coefficient_step = 1},
                                         {.shifted_coefficients = 1, .first_coefficients = memory.first}};
+    const char *const named[] = {"->shifted_coefficients is", "->coefficient_step is", "_coefficients is"};
     (void)state;
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         assert_int_equal(table_prefix_sum(&call.b, &call.h, &wrong[i]), TABLE_ERROR_ARGUMENT);
-        assert_non_null(strstr(table_error_detail(), "coefficients"));
+        assert_non_null(strstr(table_error_detail(), named[i]));
         assert_int_equal(table_column_totals(&call.b, TABLE_F32, memory.carry_out, &wrong[i]), TABLE_ERROR_ARGUMENT);
     }
 }
