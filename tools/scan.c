@@ -41,8 +41,7 @@ static int check_arguments(void *context) {
     if (code != EX_OK)
         return code;
     if (arguments->operation != TABLE_SUM && arguments->devices.count)
-        return fail(EX_USAGE, "--devices and --operation %s: only one of them; GPUs know sums alone",
-                    operation_words[arguments->operation]);
+        return fail(EX_USAGE, "--devices is for sums, and --operation is %s", operation_words[arguments->operation]);
     if (arguments->devices.count && arguments->common.backend == TABLE_BACKEND_CPU)
         return fail(EX_USAGE, "--devices and --backend cpu: only one of them");
     if (arguments->common.kept.count > 0 && arguments->offsets)
