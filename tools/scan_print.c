@@ -84,10 +84,11 @@ static int warn_of_sums(const struct scan_job *job) {
         message("%s: %llu NaN were skipped", job->name, (unsigned long long)job->skipped);
     if (overflow == SCAN_NONE)
         return EX_OK;
+    const char *const result = table_operation_name(job->arguments.operation);
     return fail(EX_DATAERR,
-                "%s: overflow: row %llu, column %llu is the first whose sum does not fit in %s; the sums are written, "
+                "%s: overflow: row %llu, column %llu is the first whose %s does not fit in %s; the %ss are written, "
                 "wrapped (--wrap: without looking%s)",
-                job->name, overflow / columns, overflow % columns, table_type_name(type),
+                job->name, overflow / columns, overflow % columns, result, table_type_name(type), result,
                 table_type_size(type) < 8 ? "; without --out-type they have 64 bits" : "");
 }
 

@@ -90,7 +90,8 @@ class Scanning(CommandTest):
         self.assertIn(b"maximum", self.run_command("info", "max.state").stdout)
         self.assert_refused(DATA, "scan", "0.npy", "-fo", "out.npy", "--continue", "max.state",
                             says=["maximum", "sum"])
-        self.run_command("scan", "in.npy", "-fqo", "out.npy", "--operation", "product", code=DATA)
+        overflow = self.run_command("scan", "in.npy", "-fqo", "out.npy", "--operation", "product", code=DATA)
+        self.assertIn(b"whose product does not fit in i64; the products are written", overflow.stderr)
         self.assert_refused(USAGE, "scan", "in.npy", "-fo", "out.npy", "--operation", "mean", says=["product"])
         self.save("floats.npy", numpy.ones((3, 2), "f4"))
         self.assert_refused(USAGE, "scan", "floats.npy", "-fo", "out.npy", "--operation", "product",
