@@ -99,6 +99,7 @@ class TestOutputs(RanksTest):
                                 (USAGE, ["in.npy", "-o", "new.npy", "--offsets", "--exclusive"]),
                                 (USAGE, ["in.npy", "-o", "new.npy", "--json"]),
                                 (USAGE, ["in.npy", "-o", "new.npy", "--carry-out", "row.npy"]),
+                                (USAGE, ["in.npy", "-o", "new.npy", "--operation", "max"]),
                                 (USAGE, ["in.npy", "-o", "new.npy", "--continue", "sum.state"]), (USAGE, ["in.npy", "--nonsense"]),
                                 (DATA, ["old.npy", "-o", "new.npy"]), (CANNOT_CREATE, ["in.npy", "-o", "no/new.npy"]),
                                 (CANNOT_CREATE, ["in.npy", "-o", "/dev/null"])]:

@@ -164,10 +164,6 @@ static const struct option_row ranks_rows[] = {
          "OUTPUT appears whole, when all ranks have brought their shares to the disk, or not at all.\n"),
     OPTION_OUTPUT("where to: a .npy, raw values (.bin, .raw), or else in the format of INPUT"),
     OPTION_FORCE("replace OUTPUT if it exists"),
-    VALUE("operation", "OP", take_operation, SCAN(operation),
-          "sum, max, min or product: what goes down the columns in the place of sums, on the CPU. max and min keep the "
-          "type of the input, and a NaN stays, as in numpy.maximum.accumulate; product is for integers. Begins with 0, "
-          "1, or the least or greatest value (--exclusive, --offsets)"),
     FLAG("exclusive", SCAN(exclusive), "row i without row i itself: the sums of the rows before it"),
     FLAG("reverse", SCAN(reverse), "sums from the end: row i is the sum of the rows from i to the last one"),
     FLAG("offsets", SCAN(offsets), "one row more: the start (zeros, or what was carried in), and then the sums"),
