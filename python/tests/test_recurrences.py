@@ -85,6 +85,12 @@ def test_ewm_mean(given):
             close(got, pandas.DataFrame(x).ewm(adjust=adjust, **given).mean().to_numpy(), "f8")
 
 
+@pytest.mark.parametrize("adjust", [False, True])
+def test_ewm_mean_of_small_floats_has_weights_and_sums_of_wider_ones(adjust):
+    same = tuplescan.ewm_mean(np.full(2000, 60000, "f2"), alpha=0.01, adjust=adjust)
+    assert same.dtype == "f2" and np.all(np.abs(same - 60000.0) <= 32)  # one place of f2 there
+
+
 def test_discounted_returns():
     rewards, ends = RANDOM.normal(size=(500, 4)), RANDOM.random((500, 4)) < 0.05
     for gamma in (0.99, RANDOM.random((500, 1))):

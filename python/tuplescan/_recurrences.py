@@ -158,17 +158,18 @@ def ewm_mean(x, alpha=None, axis=0, *, span=None, halflife=None, com=None, adjus
     alpha = {"alpha": lambda: value, "span": lambda: 2 / (value + 1), "halflife": lambda: 1 - 0.5 ** (1 / value),
              "com": lambda: 1 / (value + 1)}[name]()  # fmt: skip
     x = _seen(x, "x")
-    x, axis = _arrays.along(x.astype(_floats(x), copy=False), axis)
+    kind = _floats(x)
+    x, axis = _arrays.along(x.astype(added_in(kind), copy=False), axis)  # weights and sums of f16 would not be f16
     front = np.moveaxis(x, axis, 0)
     if adjust:
         sums = _recurrence(1 - alpha, front, 0, None, None, None)
-        weights = _recurrence(1 - alpha, np.ones(len(front), added_in(x.dtype)), 0, None, None, None)
-        means = (sums / weights.reshape(-1, *[1] * (x.ndim - 1))).astype(x.dtype)
+        weights = _recurrence(1 - alpha, np.ones(len(front), x.dtype), 0, None, None, None)
+        means = sums / weights.reshape(-1, *[1] * (x.ndim - 1))
     else:
         scaled = front * x.dtype.type(alpha)
         scaled[:1] = front[:1]
         means = _recurrence(1 - alpha, scaled, 0, None, None, None)
-    return np.ascontiguousarray(np.moveaxis(means, 0, axis))
+    return np.ascontiguousarray(np.moveaxis(means, 0, axis), kind)
 
 
 @limited
