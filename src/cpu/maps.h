@@ -142,16 +142,16 @@ INLINE void KERNEL(fetch_ahead)(const struct NAME(map_piece) * piece, unsigned h
 INLINE void KERNEL(step)(struct NAME(map_piece) * piece, unsigned how) {
     piece->rows.in += LANES;
     piece->rows.out = piece->rows.out ? piece->rows.out + LANES : NULL;
-    piece->factors += how & PRODUCTS ? 0 : LANES;
+    piece->factors = how & PRODUCTS ? NULL : piece->factors + LANES;
     piece->memory += 4 * VECTOR_BYTES;
-    piece->absent += piece->missing > 0 ? 4 * VECTOR_BYTES : 0;
+    piece->absent = piece->missing > 0 ? piece->absent + 4 * VECTOR_BYTES : NULL;
 }
 
 INLINE void KERNEL(step_down)(struct NAME(map_piece) * piece, unsigned how) {
     const ptrdiff_t rows = (ptrdiff_t)piece->rows.rows;
     piece->rows.in += rows * piece->rows.in_stride;
     piece->rows.out = piece->rows.out ? piece->rows.out + rows * piece->rows.out_stride : NULL;
-    piece->factors += how & PRODUCTS ? 0 : rows * piece->factor_stride;
+    piece->factors = how & PRODUCTS ? NULL : piece->factors + rows * piece->factor_stride;
 }
 
 /* Results of `rows` rows, of which h[missing] is the first, and what the next group has before it. */
