@@ -91,6 +91,13 @@ def test_ewm_mean_of_small_floats_has_weights_and_sums_of_wider_ones(adjust):
     assert same.dtype == "f2" and np.all(np.abs(same - 60000.0) <= 32)  # one place of f2 there
 
 
+def test_small_floats_have_coefficients_of_wider_ones():
+    ones = np.ones(3000, "f2")
+    for got in (tuplescan.linear_recurrence(0.9999, ones), tuplescan.discounted_returns(ones, 0.9999)[::-1],
+                tuplescan.discounted_returns(ones, 0.9999, ends=np.arange(3000) < 0)[::-1]):  # fmt: skip
+        assert got.dtype == "f2" and abs(float(got[-1]) / 2592 - 1) < 2e-3  # .9999 of f2 is 1, which makes 3000
+
+
 def test_discounted_returns():
     rewards, ends = RANDOM.normal(size=(500, 4)), RANDOM.random((500, 4)) < 0.05
     for gamma in (0.99, RANDOM.random((500, 1))):

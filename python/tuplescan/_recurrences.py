@@ -39,12 +39,13 @@ def _coefficients(a, shape, axis, kind):
     return np.ascontiguousarray(part, kind).reshape(len(part), -1) if part.size else np.zeros((1, 1), kind)
 
 
-def _recurrence(a, b, axis, out, start, state, exclusive=False, reverse=False):
+def _recurrence(a, b, axis, out, start, state, exclusive=False, reverse=False, kind=None):
+    """Coefficients of small floats are f32, as their sums are: .999 of bfloat16 would be 1."""
     a, b = _seen(a, "a"), _seen(b, "b")
     shape = np.broadcast_shapes(a.shape, b.shape)
     if b.shape != shape:
         raise ValueError(f"a: has the shape {a.shape}, which does not broadcast to {b.shape}, that of b")
-    kind = _floats(a, b) if a.ndim else _floats(b)
+    kind = kind or (_floats(a, b) if a.ndim else _floats(b))
     b, axis = _arrays.along(b, axis)
     if state is not None and axis != 0:
         raise ValueError(f"state: recurrences go on along axis 0, not {axis}: give np.moveaxis(b, {axis}, 0)")
@@ -56,7 +57,7 @@ def _recurrence(a, b, axis, out, start, state, exclusive=False, reverse=False):
     with _arrays.going_on(state, kind, rest, start, RECURRENCE) as memory:
         if columns:
             table = typed(front.reshape(len(front), columns))
-            coefficients = typed(_coefficients(a, b.shape, axis, kind))
+            coefficients = typed(_coefficients(a, b.shape, axis, added_in(kind)))
             _core.recurrence(coefficients, table, typed(result), bool(exclusive), bool(reverse), row, memory)
     result = np.moveaxis(result.reshape(front.shape), 0, axis)
     if out is None:
@@ -204,10 +205,10 @@ def discounted_returns(rewards, gamma, axis=0, *, ends=None, start=None, threads
     """
     rewards = _seen(rewards, "rewards")
     kind = _floats(rewards)
-    a = np.asarray(_seen(gamma, "gamma"), kind)
+    a = np.asarray(_seen(gamma, "gamma"), added_in(kind))
     if ends is not None:
-        a = np.where(np.asarray(_seen(ends, "ends"), bool), kind.type(0), a)
-    return _recurrence(a, rewards.astype(kind, copy=False), axis, None, start, None, reverse=True)
+        a = np.where(np.asarray(_seen(ends, "ends"), bool), a.dtype.type(0), a)
+    return _recurrence(a, rewards.astype(kind, copy=False), axis, None, start, None, reverse=True, kind=kind)
 
 
 @limited
