@@ -37,6 +37,18 @@
 
 #define PASTE_(a, b) a##_##b
 #define PASTE(a, b)  PASTE_(a, b)
-#define INLINE       static inline __attribute__((always_inline))
+
+/* Under a sanitizer the loops are functions that call each other: all of it in one function is so much code that
+ * compilers take many minutes for it. */
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define SANITIZED
+#endif
+#endif
+#ifdef SANITIZED
+#define INLINE static inline
+#else
+#define INLINE static inline __attribute__((always_inline))
+#endif
 
 #endif

@@ -33,7 +33,9 @@ typedef int64_t MAP_TRUTH __attribute__((vector_size(VECTOR_BYTES)));
 #endif
 #define MAP_FINITE(x) MAP_IS_ZERO((x) - (x))
 
-#if defined(__clang__)
+#if defined(SANITIZED)
+#define UNROLL
+#elif defined(__clang__)
 #define UNROLL _Pragma("unroll")
 #else
 #define UNROLL _Pragma("GCC unroll 8")
