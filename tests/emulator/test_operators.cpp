@@ -136,9 +136,20 @@ template <class KEPT> static KEPT nothing_of(kernel_operation operation) {
                                          : greatest;
 }
 
+/* Integers wrap. */
+template <class KEPT> static KEPT product_of(KEPT earlier, KEPT later) {
+    if constexpr (std::numeric_limits<KEPT>::is_integer) {
+        KEPT wrapped;
+        (void)__builtin_mul_overflow(earlier, later, &wrapped);
+        return wrapped;
+    } else {
+        return earlier * later;
+    }
+}
+
 template <class KEPT> static KEPT both_of(kernel_operation operation, KEPT earlier, KEPT later) {
     if (operation == KERNEL_PRODUCT)
-        return earlier * later;
+        return product_of(earlier, later);
     if (earlier != earlier || later != later)
         return earlier != earlier ? earlier : later;
     if (earlier == later) /* zeros: the one whose sign is the wanted one */
