@@ -229,8 +229,8 @@ static void make_wanted(const struct trial *t, struct memory_of *m) {
 
 static table_view view_of(const struct trial *t, const struct memory_of *m, char *data, table_type type, size_t first,
                           size_t rows) {
-    const size_t row = t->turned ? t->rows - 1 - first : first;
-    return (table_view){data + row * m->stride * element_size(type), rows, t->columns,
+    const ptrdiff_t row = (ptrdiff_t)(t->turned ? t->rows - 1 - first : first);
+    return (table_view){data + row * (ptrdiff_t)m->stride * (ptrdiff_t)element_size(type), rows, t->columns,
                         t->turned ? -(ptrdiff_t)m->stride : (ptrdiff_t)m->stride, type};
 }
 
