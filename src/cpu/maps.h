@@ -296,10 +296,13 @@ INLINE bool KERNEL(total)(const struct cpu_state *state, const struct NAME(map_p
                           unsigned how) {
     char *stack = piece->memory + CPU_STACK_ROW * piece->pitch;
     MAP v[GROUP];
+    /* Rows that are not there are not joined: they would make +0.0 of the factor of a row that resets by -0.0. */
+    const size_t rows = how & WHOLE ? GROUP : piece->missing + piece->rows.rows;
     KERNEL(load_group)(v, piece, how);
-    for (int half = 1; half < GROUP; half *= 2)
-        for (int r = 0; r < GROUP; r += 2 * half)
-            v[r] = JOIN(v[r], v[r + half], known);
+    for (size_t half = 1; half < GROUP; half *= 2)
+        for (size_t r = 0; r < GROUP; r += 2 * half)
+            if (r + half < rows)
+                v[r] = JOIN(v[r], v[r + half], known);
     for (size_t bits = state->group; bits & 1; bits >>= 1, stack += piece->pitch)
         v[0] = JOIN(KERNEL(load)(stack), v[0], known);
     KERNEL(store)(stack, v[0]);
