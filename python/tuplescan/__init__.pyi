@@ -74,43 +74,10 @@ def cumsum(
     threads: int | None = None,
 ) -> Any: ...
 
-class _OfAnOperation(Protocol):
-    @overload
-    def __call__(
-        self,
-        x: _OfNumpy,
-        axis: SupportsIndex | None = 0,
-        dtype: DTypeLike | None = None,
-        out: NDArray[Any] | None = None,
-        *,
-        exclusive: bool = False,
-        reverse: bool = False,
-        start: ArrayLike | None = None,
-        check_overflow: bool = False,
-        stream: None = None,
-        state: State | None = None,
-        threads: int | None = None,
-    ) -> NDArray[Any]: ...
-    @overload
-    def __call__(
-        self,
-        x: Any,
-        axis: SupportsIndex | None = 0,
-        dtype: Any = None,
-        out: Any = None,
-        *,
-        exclusive: bool = False,
-        reverse: bool = False,
-        start: Any = None,
-        check_overflow: bool = False,
-        stream: int | _CudaStream | None = None,
-        state: State | None = None,
-        threads: int | None = None,
-    ) -> Any: ...
-
-cummax: _OfAnOperation
-cummin: _OfAnOperation
-cumprod: _OfAnOperation
+# Arguments and results are those of cumsum().
+cummax = cumsum
+cummin = cumsum
+cumprod = cumsum
 
 @overload
 def cumulative_sum(
