@@ -13,20 +13,10 @@
 #include "choose/facts.h"
 #include "cuda_runtime.h"
 #include "emulator.h"
-#include "types.h"
-#include "values.h"
+#include "table_values.h"
 
 static int passed = 0, failed = 0;
 static std::map<std::string, int> taken; /* by which form how many tables were summed */
-static uint64_t bits = 0x9e3779b97f4a7c15u;
-
-static uint64_t random_bits() {
-    bits ^= bits << 13, bits ^= bits >> 7, bits ^= bits << 17;
-    return bits * 0x2545f4914f6cdd1du;
-}
-static uint64_t random_below(uint64_t end) { return (random_bits() >> 11) % end; }
-
-typedef std::vector<unsigned char> bytes;
 
 /* A table of a pass: in_shift and out_shift bytes before it, gaps between its rows, which lie upside down or not. */
 struct table_case {
@@ -38,42 +28,6 @@ struct table_case {
 
 static table_type sum_type(table_type out) { return out == TABLE_F16 || out == TABLE_BF16 ? TABLE_F32 : out; }
 
-static const char *name_of(table_type type) {
-#define NAME_OF(TYPE, NAME, C, KIND, NUMPY, CODE)                                                                      \
-    if (type == TABLE_##TYPE)                                                                                          \
-        return #NAME;
-    TABLE_TYPES(NAME_OF)
-#undef NAME_OF
-    return "no type";
-}
-
-/* What kernels add: no sign, no rounding. */
-template <class SUM, class C> static SUM sum_of(C value) { return static_cast<SUM>(value); }
-template <class SUM> static SUM sum_of(value_bool value) { return static_cast<SUM>(value_of_bool(value)); }
-template <class SUM> static SUM sum_of(value_f16 value) { return static_cast<SUM>(value_of_f16(value)); }
-template <class SUM> static SUM sum_of(value_bf16 value) { return static_cast<SUM>(value_of_bf16(value)); }
-template <class SUM> static SUM load(table_type type, const unsigned char *from) {
-#define LOAD(TYPE, NAME, C, KIND, NUMPY, CODE)                                                                         \
-    if (type == TABLE_##TYPE) {                                                                                        \
-        C value;                                                                                                       \
-        memcpy(&value, from, sizeof value);                                                                            \
-        return sum_of<SUM>(value);                                                                                     \
-    }
-    TABLE_TYPES(LOAD)
-#undef LOAD
-    abort();
-}
-template <class SUM> static void store(table_type type, unsigned char *to, SUM sum) {
-    if (type == TABLE_F16) {
-        const value_f16 small = value_f16_of(static_cast<float>(sum));
-        memcpy(to, &small, sizeof small);
-    } else if (type == TABLE_BF16) {
-        const value_bf16 small = value_bf16_of(static_cast<float>(sum));
-        memcpy(to, &small, sizeof small);
-    } else {
-        memcpy(to, &sum, sizeof sum);
-    }
-}
 static bool is_nan(table_type type, const unsigned char *value) {
     return type_is_float(type) && std::isnan(load<double>(type, value));
 }
@@ -370,7 +324,7 @@ static table_case vary(table_type in, table_type out) {
 int main() {
     const char *const few = getenv("TUPLESCAN_TEST_FEW"), *const seed = getenv("TUPLESCAN_EMULATOR_SEED");
     const unsigned times = few && atoi(few) > 0 ? static_cast<unsigned>(atoi(few)) : 1, each = 64 / times + 2;
-    bits ^= seed ? strtoull(seed, nullptr, 0) * 0x9e3779b97f4a7c15u : 0;
+    random_state ^= seed ? strtoull(seed, nullptr, 0) * 0x9e3779b97f4a7c15u : 0;
 #define CHECK_PAIR(IN, IN_NAME, IN_C, OUT, OUT_NAME, OUT_C)                                                            \
     for (unsigned k = 0; k < each; k++) {                                                                              \
         emulator_device(random_below(3) ? 4 : 16, 9);                                                                  \
