@@ -489,23 +489,19 @@ static void check_line(const struct recurrence_line *line, const struct way *way
     free(results);
 }
 
+static void check_line_in_all_ways(const struct recurrence_line *line, unsigned number) {
+    for (size_t way = 0; way < way_count; way++) {
+        if (!ways[way].direct)
+            continue;
+        way_enter(&ways[way]);
+        check_line(line, &ways[way], number % 2);
+        check_line(line, &ways[way], !(number % 2));
+    }
+}
+
 static void test_bits_are_kept(void **state) {
-    FILE *const file = fopen(file_name, "r");
-    struct recurrence_line line;
-    unsigned lines = 0;
     (void)state;
-    if (!file)
-        fail_msg("%s cannot be read", file_name);
-    for (; recurrence_read_line(file, &line); lines++)
-        for (size_t way = 0; way < way_count; way++) {
-            if (!ways[way].direct)
-                continue;
-            way_enter(&ways[way]);
-            check_line(&line, &ways[way], lines % 2);
-            check_line(&line, &ways[way], !(lines % 2));
-        }
-    assert_true(feof(file) && lines > 80);
-    fclose(file);
+    assert_true(recurrence_each_line(file_name, check_line_in_all_ways));
 }
 
 int main(int argc, char **argv) {

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "splitmix64.h"
@@ -88,7 +89,7 @@ void recurrence_make(table_type type, const char *kind, size_t rows, size_t colu
     }
 }
 
-bool recurrence_read_line(FILE *file, struct recurrence_line *line) {
+static bool read_line(FILE *file, struct recurrence_line *line) {
     char type[8];
     if (fscanf(file, "%7s %31s %zu %zu %" SCNx64 " %" SCNx64, type, line->kind, &line->rows, &line->columns,
                &line->inclusive, &line->exclusive) != 6)
@@ -96,6 +97,20 @@ bool recurrence_read_line(FILE *file, struct recurrence_line *line) {
     line->type = strcmp(type, "f32") == 0 ? TABLE_F32 : TABLE_F64;
     line->is_product = strcmp(line->kind, "product") == 0;
     return true;
+}
+
+bool recurrence_each_line(const char *file_name, void (*check)(const struct recurrence_line *line, unsigned number)) {
+    enum { LEAST_LINES = 81 };
+    FILE *const file = fopen(file_name, "r");
+    struct recurrence_line line;
+    unsigned lines = 0;
+    if (!file)
+        return false;
+    for (; read_line(file, &line); lines++)
+        check(&line, lines);
+    const bool is_whole = feof(file) && lines >= LEAST_LINES;
+    fclose(file);
+    return is_whole;
 }
 
 /* Recurrences begin with the last row of b, if it is finite. */

@@ -5,7 +5,6 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
 
 #include <tuplescan/table.h>
 
@@ -41,8 +40,9 @@ struct recurrence_line {
     uint64_t inclusive, exclusive; /* checksums of the results */
 };
 
-/* False when there is no other line. */
-bool recurrence_read_line(FILE *file, struct recurrence_line *line);
+/* Calls check() for each line of the file, which are counted from 0. False if the file cannot be read to its end, or
+ * has no more than 80 lines. */
+bool recurrence_each_line(const char *file_name, void (*check)(const struct recurrence_line *line, unsigned number));
 
 /* a, b: rows x columns; start: a row. */
 void recurrence_make_line(const struct recurrence_line *line, void *a, void *b, void *start);
