@@ -6,6 +6,7 @@
 #include "state/state_call.h"
 #include "status.h"
 #include "tables.h"
+#include "validate_factors.h"
 #include "views.h"
 
 static table_status validate_aligned(const char *name, const void *data, table_type type) {
@@ -98,27 +99,6 @@ static void list_named(const struct scan *scan, enum call_form form, size_t carr
     plan_list_named(scan, carried, named);
     if (form == CALL_FOR_TOTALS && !scan->factors.type)
         named[NAMED_CARRY_OUT].name = "totals";
-}
-
-/* The coefficients of the row where a recurrence begins may be some of a; what is written lies apart. How many there
- * are fits, as the carries of all tables do. */
-static table_status validate_first_coefficients(const struct call *call, const struct table_view *out,
-                                                const struct table_view views[NAMED_MOST]) {
-    const struct scan *scan = &call->scan;
-    const size_t tables = scan->tables > 1 ? scan->tables : 1;
-    const struct table_view whole = tables_whole(out, scan->tables, scan->out_step);
-    static const char name[] = "options->first_coefficients";
-    struct table_view view;
-    if (!scan->factors.first)
-        return TABLE_OK;
-    table_status status =
-        validate_row(name, scan->factors.first, scan->factors.per_column ? scan->in.columns * tables : tables,
-                     scan->factors.type, &view);
-    if (status == TABLE_OK && out->data)
-        status = validate_apart(name, &view, call->out_name, &whole, false);
-    for (unsigned i = NAMED_CARRY_OUT; i < NAMED_MOST && status == TABLE_OK; i++)
-        status = validate_apart(name, &view, "what the options have written", &views[i], false);
-    return status;
 }
 
 /* The carries may be the same row. Nothing else may lie in another. */
@@ -309,64 +289,6 @@ static table_status validate_stream_state(const struct call *call) {
     return call->backend->copy_rows && backend_device_of(call->scan.state) < 0
                ? status_fail(TABLE_ERROR_BACKEND, "options->state: the stream forms on CUDA need it in device memory")
                : TABLE_OK;
-}
-
-/* What the shape of `a` says its coefficients are. */
-static table_status validate_factors(const struct table_view *a, const struct table_scan_options *options,
-                                     struct call *call) {
-    struct scan *scan = &call->scan;
-    const struct table_view *b = &scan->in;
-    table_status status = validate_table("a", a, &call->a);
-    if (status == TABLE_OK && a->type != b->type && a->type != scan->element->type)
-        status = status_fail(TABLE_ERROR_TYPE, "a->type is %s, and b->type %s: it is not that, nor %s",
-                             table_type_name(a->type), table_type_name(b->type), table_type_name(scan->element->type));
-    if (status == TABLE_OK && ((a->rows != 1 && a->rows != b->rows) || (a->columns != 1 && a->columns != b->columns)))
-        status = status_fail(TABLE_ERROR_SHAPE,
-                             "a is %zu x %zu and b is %zu x %zu: it is no number, row, column or "
-                             "table of coefficients",
-                             a->rows, a->columns, b->rows, b->columns);
-    if (status == TABLE_OK && b->rows > 0 && b->columns > 0 &&
-        !tables_fit(&call->a, scan->tables, options->coefficient_step))
-        status =
-            status_fail(TABLE_ERROR_TOO_LARGE, "options->coefficient_step %td: a of %zu tables cannot be addressed",
-                        options->coefficient_step, scan->tables);
-    if (status != TABLE_OK)
-        return status;
-    if (options->reverse)
-        view_mirror(&call->a);
-    scan->factors = (struct scan_factors){.data = call->a.data,
-                                          .stride = a->rows > 1 ? call->a.stride : 0,
-                                          .step = options->coefficient_step,
-                                          .type = a->type,
-                                          .per_column = a->columns > 1 || b->columns == 1,
-                                          .shifted = options->shifted_coefficients,
-                                          .first = options->first_coefficients};
-    call->a = tables_whole(&call->a, scan->tables, scan->factors.step);
-    const struct table_view whole = tables_whole(&scan->out, scan->tables, scan->out_step);
-    return scan->out.data ? validate_apart("a", &call->a, "h", &whole, false) : TABLE_OK;
-}
-
-/* Where coefficients are, and what does not begin as it has to. */
-static table_status validate_factors_reached(const struct call *call) {
-    const struct scan *scan = &call->scan;
-    const struct {
-        const char *name;
-        const void *memory;
-    } read[] = {{"a", scan->factors.data}, {"options->first_coefficients", scan->factors.first}};
-    for (size_t i = 0; i < sizeof read / sizeof *read; i++) {
-        const int device = read[i].memory ? backend_device_of(read[i].memory) : call->device;
-        if (scan->chunks == 0 || device == call->device)
-            continue;
-        if (device >= 0)
-            return status_fail(TABLE_ERROR_BACKEND, "%s is memory of CUDA device %d, and b is not", read[i].name,
-                               device);
-        return status_fail(TABLE_ERROR_BACKEND, "%s is in host memory, and b on CUDA device %d", read[i].name,
-                           call->device);
-    }
-    if (scan->factors.shifted && !scan->factors.first && scan->carry_in)
-        return status_fail(TABLE_ERROR_ARGUMENT, "options->carry_in is not let through by shifted_coefficients without "
-                                                 "first_coefficients");
-    return TABLE_OK;
 }
 
 static table_status validate_any(const struct table_view *a, const struct table_view *in, const struct table_view *out,

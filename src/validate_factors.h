@@ -1,0 +1,19 @@
+/* The gate of recurrences: what a caller can get wrong in coefficients (tuplescan/linear_recurrence.h). */
+#ifndef VALIDATE_FACTORS_H
+#define VALIDATE_FACTORS_H
+
+#include "plan.h"
+#include "validate.h"
+
+/* Checks the coefficients `a` of a call whose tables were checked, and makes them its scan's. */
+table_status validate_factors(const struct table_view *a, const struct table_scan_options *options, struct call *call);
+
+/* Checks the row of coefficients where the recurrence begins. `named`: the rows that the options name; a row that is
+ * written lies apart from it. */
+table_status validate_first_coefficients(const struct call *call, const struct table_view *out,
+                                         const struct table_view named[NAMED_MOST]);
+
+/* Checks that the coefficients are where the tables are, and that a row which is carried in is let through. */
+table_status validate_factors_reached(const struct call *call);
+
+#endif
