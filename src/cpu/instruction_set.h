@@ -38,13 +38,8 @@
 #define PASTE_(a, b) a##_##b
 #define PASTE(a, b)  PASTE_(a, b)
 
-/* Under a sanitizer the loops are functions that call each other: all of it in one function is so much code that
- * compilers take many minutes for it. */
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define SANITIZED
-#endif
-#endif
+/* The loops are functions that call each other where the build says that they have a sanitizer's checks in them
+ * (meson.build), and one function otherwise. */
 #ifdef SANITIZED
 #define INLINE static inline
 #else
