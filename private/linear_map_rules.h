@@ -21,8 +21,8 @@
  * A value that is known, such as the row that a recurrence starts with, is the constant map: factor and rest 0, reset.
  * So that the value behind a run is the term of the run's map after that of the start.
  *
- * Of a running product the terms are +0.0, a 0 is a value like others, and `reset` says no more than that a map is
- * constant. */
+ * A running product is a recurrence whose terms are +0.0. A 0 is a value like others in it, and `reset` says no more
+ * than that a map is constant. */
 
 /* What is known of the values. Compilers are told it as a constant, and leave out what it makes needless. Where a value
  * behind a run comes out finite by MAP_RESETS, or by MAP_PLAIN if none of its rows is a reset, it and the map have the

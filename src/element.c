@@ -54,7 +54,8 @@ enum { LEAST_U32 = 0, LEAST_U64 = 0 };
     static const C start_##OPERATION##_##TYPE = START_##OPERATION(TYPE);
 TABLE_NUMBER_ELEMENTS(DEFINE_ROW)
 
-/* Of maps: a row of a product is a value without a term, and what a scan begins with is the map of a known value. */
+/* The rows of elements that are maps: a value of a product becomes a map without a term, and a scan begins with the map
+ * of a known value. */
 #define KNOWN_RECURRENCE MAP_CAREFUL
 #define KNOWN_PRODUCT    MAP_PRODUCT
 #define DEFINE_MAP_ROW(OPERATION, TYPE, TAG, C, TERM, START)                                                           \

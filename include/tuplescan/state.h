@@ -50,8 +50,9 @@ TABLE_BEGIN
  * 131 rows of floats or 2 rows of integers. */
 TABLE_API table_status table_state_bytes(table_type type, size_t columns, size_t *bytes);
 
-/* The same of any operation; type: one that its results are kept in (table_kept_type()). Of maxima, minima and products
- * of integers they are 64, and 2 rows; of recurrences and products of floats 131 rows of four values a column. */
+/* The bytes of a state of `columns` results of any operation. type: one that its results are kept in
+ * (table_kept_type()). They are 64, and 2 rows of maxima, minima and products of integers, or 131 rows of four values a
+ * column of recurrences and products of floats. */
 TABLE_API table_status table_state_bytes_of(table_operation operation, table_type type, size_t columns, size_t *bytes);
 
 /* Makes `state`, whatever it held, an empty range of sums that begins at row first_row of all, at most 2^63. Zeroed

@@ -75,7 +75,8 @@ unsigned division_threads(const struct scan *scan);
 /* worker_bytes depends on nothing but the scan's shape, its options, whether it has a state, and the arguments. */
 struct division division_make(const struct scan *scan, enum division_kind kind, unsigned threads);
 
-/* The same, made before, for a scan of the same shape in the same kind of memory, wherever it goes on from. */
+/* Fits a division, which was made before, to a scan of the same shape in the same kind of memory, wherever that scan
+ * goes on from. */
 struct division division_for(const struct division *made, const struct scan *scan, enum division_kind kind);
 
 /* One part: rows and columns of the table. */

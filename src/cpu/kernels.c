@@ -36,7 +36,7 @@
 
 #include "stream.h"
 
-/* Of maxima, minima and products: operations.c. */
+/* The kernels of maxima, minima and products are those of operations.c. */
 #define DECLARE(OPERATION, TYPE, C, ORDER, CHECK)                                                                      \
     extern const struct cpu_element_kernels OPERATION_KERNELS(OPERATION, TYPE);
 TABLE_EXTREMES(DECLARE, MAXIMUM)

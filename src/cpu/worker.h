@@ -28,7 +28,7 @@ struct worker worker_make(const struct division *division, char *memory);
 void worker_begin(struct worker *worker, const struct division *division, const struct part *part, const void *start,
                   const void *above);
 
-/* The same for the first row of the table, with a row of carry or none. */
+/* Makes the worker ready for the first row of the table. carry_in: what the scan begins with, or NULL. */
 void worker_begin_table(struct worker *worker, const struct division *division, const struct part *part,
                         const void *carry_in);
 

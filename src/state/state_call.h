@@ -67,7 +67,7 @@ void state_append(struct sum_state *left, const struct sum_state *right);
 /* The running sums through the last row of a sum that began at row 0. */
 void state_last_sums(const struct sum_state *state, void *row);
 
-/* The same as values. */
+/* Gives the running sums of state_last_sums() to a caller: as values, where an element is more than its value. */
 void state_give_sums(const struct sum_state *state, void *row);
 
 /* The header is read from bytes at any place. */

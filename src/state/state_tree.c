@@ -135,8 +135,8 @@ void state_append(struct sum_state *left, const struct sum_state *right) {
 
 enum { PART_BYTES = 512 };
 
-/* Of `columns` columns, at most PART_BYTES, from byte `from` of each row on. seed = start and the blocks, the largest
- * first; inner = the runs, the smallest first. */
+/* Adds up the last sums of `columns` columns, which have at most PART_BYTES, from byte `from` of each row on. They are
+ * the start and the blocks, the largest first (seed), and the runs, the smallest first (inner). */
 static void add_up(const struct sum_state *state, size_t from, size_t columns, char *seed) {
     const struct state_digits digits = state_digits(state->first, state->rows);
     const struct element *element = state_element(state);
