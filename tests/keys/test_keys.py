@@ -276,19 +276,46 @@ class Hist(CommandTest):
         said = json.loads(self.run_command(*options, "-f", "--chunk", 300).stdout)
         self.assertEqual((said["chunks"], said["chunk_length"]), (4, 300))
 
+    def plot_on_terminal(self, columns, *options, locale="C"):
+        ours, theirs = pty.openpty()
+        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+        subprocess.run([COMMAND, "hist", "values.npy", "--first", "0", "--bins", "2", "--plot", *options],
+                       cwd=self.folder, stdout=theirs, check=True, env=dict(os.environ, LC_ALL=locale))
+        os.close(theirs)
+        text = b""
+        try:
+            while more := os.read(ours, 4096):
+                text += more
+        except OSError:  # the end, as Linux has it
+            pass
+        os.close(ours)
+        return text.decode().splitlines()
+
     def test_plot_is_as_wide_as_the_terminal(self):
         self.save("values.npy", numpy.array([0, 1, 1], "<i4"))
         for columns, expected in ((0, 50), (5, 10), (132, 132 - len("0 |") - len(" 2"))):
-            ours, theirs = pty.openpty()
-            fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-            subprocess.run([COMMAND, "hist", "values.npy", "--first", "0", "--bins", "2", "--plot"], cwd=self.folder,
-                           stdout=theirs, check=True)
-            os.close(theirs)
-            text = b""
-            while text.count(b"\n") < 2:
-                text += os.read(ours, 4096)
-            self.assertEqual(text.decode().splitlines()[1], "1 |" + "#" * expected + " 2")
-            os.close(ours)
+            lines = self.plot_on_terminal(columns)
+            self.assertEqual(lines[0], "values.npy: values in each of 2 bins")
+            self.assertEqual(lines[2], "1 |" + "#" * expected + " 2")
+            self.assertEqual((len(lines), len(lines[3])), (5, len("0 |") + expected))
+
+    def test_plot_of_a_terminal(self):
+        self.save("values.npy", numpy.array([0] * 3 + [1] * 16 + [7], "<i4"))
+        self.save("none.npy", numpy.zeros(0, "<i4"))
+        for locale, lines in (
+            ("C.UTF-8", ["values.npy: values in each of 2 bins",
+                         "0 │" + "█" * 6 + "▊" + " " * 29 + " 3",  # 6.75 of 36
+                         "1 │" + "█" * 36 + " 16",
+                         "  └──────────┴───────────┴──────────┴──",
+                         "  0          5           10         15", "# above: 1"]),
+            ("C", ["values.npy: values in each of 2 bins", "0 |" + "#" * 7 + " " * 29 + " 3", "1 |" + "#" * 36 + " 16",
+                   "  +----------+-----------+----------+--", "  0          5           10         15", "# above: 1"])):
+            self.assertEqual(self.plot_on_terminal(42, locale=locale), lines)
+        self.assertEqual(self.plot_on_terminal(42, "--cumulative", "--density")[0],
+                         "values.npy: share up to the end of each of 2 bins")
+        self.run_command("scan", "none.npy", "-fo", "values.npy", "-q")
+        self.assertEqual(self.plot_on_terminal(20)[1:], ["0 |" + " " * 15 + " 0", "1 |" + " " * 15 + " 0",
+                                                         "  +" + "-" * 15, "  "])
 
     def test_bytes(self):
         data = RNG.integers(0, 256, 10000, "u1")

@@ -4,6 +4,7 @@
 
 #include "keys.h"
 #include "memory.h"
+#include "values.h"
 
 struct hist_job {
     struct job base;
@@ -33,7 +34,15 @@ double hist_bin_width(const struct hist_job *job, size_t bin);
 job_function hist_cumulate;
 
 void hist_print_text(const struct hist_job *job); /* a line for each bin: from, to, how many */
-void hist_print_plot(const struct hist_job *job); /* the same with bars */
+void hist_print_plot(const struct hist_job *job); /* a bar for each bin, from where, how many */
 void hist_print_json(const struct hist_job *job);
+
+/* The left edge of bin `bin`, which is the right one of the bin before. */
+void hist_edge_text(const struct hist_job *job, size_t bin, char text[VALUE_TEXT]);
+
+const void *hist_count_at(const struct hist_job *job, size_t bin); /* of the layout's type */
+
+/* Prints how many values are in no bin. */
+void hist_print_outside(const struct hist_job *job);
 
 #endif

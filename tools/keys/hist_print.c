@@ -2,15 +2,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #include "hist.h"
 #include "json.h"
 #include "values.h"
-
-/* Characters of the longest bar where output is no terminal, and at least. */
-enum { BAR = 50, BAR_LEAST = 10 };
 
 static double even_edge(const table_bins *bins, size_t edge) {
     return table_even_edge(bins->low, bins->high, bins->count, edge);
@@ -25,8 +20,7 @@ static void double_text(double number, char text[VALUE_TEXT]) {
     while (digits++ < MOST && strtod(text, NULL) != number);
 }
 
-/* The left edge of bin `bin`; the right one of the bin before. */
-static void edge_text(const struct hist_job *job, size_t bin, char text[VALUE_TEXT]) {
+void hist_edge_text(const struct hist_job *job, size_t bin, char text[VALUE_TEXT]) {
     const table_bins *bins = &job->bins;
     const size_t size = table_type_size(job->input.layout.type);
     if (bins->kind == TABLE_BINS_EDGES)
@@ -38,75 +32,26 @@ static void edge_text(const struct hist_job *job, size_t bin, char text[VALUE_TE
         double_text(even_edge(bins, bin), text);
 }
 
-static void print_outside(const struct hist_job *job) {
+void hist_print_outside(const struct hist_job *job) {
     static const char *const names[TABLE_OUTSIDE_WORDS] = {"below", "above", "not a number"};
     for (unsigned i = 0; i < TABLE_OUTSIDE_WORDS; i++)
         if (job->outside[i] > 0)
             printf("# %s: %llu\n", names[i], (unsigned long long)job->outside[i]);
 }
 
-static const void *count_at(const struct hist_job *job, size_t bin) {
+const void *hist_count_at(const struct hist_job *job, size_t bin) {
     return (const char *)job->rows + bin * table_type_size(job->layout.type);
 }
 
 void hist_print_text(const struct hist_job *job) {
     for (size_t bin = 0; bin < job->bins.count; bin++) {
         char from[VALUE_TEXT], to[VALUE_TEXT], count[VALUE_TEXT];
-        edge_text(job, bin, from);
-        edge_text(job, job->bins.kind == TABLE_BINS_INTEGER ? bin : bin + 1, to);
-        value_text(job->layout.type, count_at(job, bin), count);
+        hist_edge_text(job, bin, from);
+        hist_edge_text(job, job->bins.kind == TABLE_BINS_INTEGER ? bin : bin + 1, to);
+        value_text(job->layout.type, hist_count_at(job, bin), count);
         printf("%s\t%s\t%s\n", from, to, count);
     }
-    print_outside(job);
-}
-
-static double as_double(const struct hist_job *job, size_t bin) {
-    const void *count = count_at(job, bin);
-    return job->layout.type == TABLE_U64 ? (double)*(const uint64_t *)count : *(const double *)count;
-}
-
-/* Sums of weights may be negative or no numbers: those have no bar. */
-static int bar_length(double count, double most, int longest) {
-    if (!(count > 0) || !isfinite(count) || !(most > 0))
-        return 0;
-    const double length = count / most * longest;
-    return length < 1 ? 1 : (int)(length + 0.5);
-}
-
-/* What a terminal has beside the `taken` characters of a line. */
-static int longest_bar(size_t taken) {
-    struct winsize size;
-    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0)
-        return BAR;
-    return size.ws_col > taken + BAR_LEAST ? size.ws_col - (int)taken : BAR_LEAST;
-}
-
-void hist_print_plot(const struct hist_job *job) {
-    double most = 0;
-    size_t width = 0, count_width = 0;
-    char from[VALUE_TEXT], count[VALUE_TEXT];
-    for (size_t bin = 0; bin < job->bins.count; bin++) {
-        const double value = as_double(job, bin);
-        if (isfinite(value) && value > most)
-            most = value;
-        edge_text(job, bin, from);
-        value_text(job->layout.type, count_at(job, bin), count);
-        if (strlen(from) > width)
-            width = strlen(from);
-        if (strlen(count) > count_width)
-            count_width = strlen(count);
-    }
-    const int longest = longest_bar(width + strlen(" | ") + count_width);
-    for (size_t bin = 0; bin < job->bins.count; bin++) {
-        edge_text(job, bin, from);
-        value_text(job->layout.type, count_at(job, bin), count);
-        const int length = bar_length(as_double(job, bin), most, longest);
-        printf("%*s |", (int)width, from);
-        for (int i = 0; i < longest; i++)
-            putchar(i < length ? '#' : ' ');
-        printf(" %s\n", count);
-    }
-    print_outside(job);
+    hist_print_outside(job);
 }
 
 /* JSON has no number for an infinite one. */
@@ -149,7 +94,7 @@ void hist_print_json(const struct hist_job *job) {
     if (!job->arguments.chunk) {
         json_array(job->arguments.density ? "density" : job->weights.name ? "sums" : "counts");
         for (size_t bin = 0; bin < job->bins.count; bin++)
-            json_value(NULL, job->layout.type, count_at(job, bin));
+            json_value(NULL, job->layout.type, hist_count_at(job, bin));
         json_end();
     }
     json_size("below", job->outside[TABLE_OUTSIDE_BELOW]);
