@@ -56,7 +56,9 @@ static const struct {
     [CALLER_COLUMNS] = {BIT(OFFSETS) | BIT(TABLES), "columns that lie apart, which are those of one table"},
     [CALLER_PARTS] = {BIT(TABLES) | BIT(BACKEND) | BIT(REPORT),
                       "a table in parts: each has a backend, and the call its own report"},
-    [CALLER_STREAM] = {BIT(TABLES) | BIT(REPORT) | BIT(STREAM) | BIT(WORKSPACE), "streams, which are of one table"},
+    [CALLER_STREAM] = {BIT(TABLES) | BIT(REPORT) | BIT(STREAM) | BIT(WORKSPACE) | BIT(SHIFTED_COEFFICIENTS) |
+                           BIT(FIRST_COEFFICIENTS) | BIT(COEFFICIENT_STEP),
+                       "streams, which are of one table"},
 };
 
 static bool is_set(const table_scan_options *options, unsigned option) {
@@ -128,15 +130,14 @@ table_status refuse_float_products(enum caller caller, table_operation operation
 }
 
 /* What the CUDA backend does not know of an operation that is not a sum, of which the first one is told. */
-table_status refuse_operation(const struct call *call) {
+table_status refuse_operation(const struct call *call, bool has_rows) {
     const struct scan *scan = &call->scan;
-    const bool is_empty = scan->in.rows == 0 || scan->in.columns == 0;
     const struct {
         bool is_asked;
         const char *name;
     } missing[] = {{scan->state, "a state"},
                    {scan->first_overflow, "first_overflow"},
-                   {call->device < 0 && !is_empty, "tables in host memory"}};
+                   {call->device < 0 && has_rows, "tables in host memory"}};
     if (scan->element->operation == TABLE_SUM || !call->backend->copy_rows)
         return TABLE_OK;
     for (size_t i = 0; i < sizeof missing / sizeof *missing; i++)

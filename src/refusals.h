@@ -30,8 +30,8 @@ table_status refuse_types(table_operation operation, table_type in, table_type o
 /* ARGUMENT for products of floats, whose carries inside are no rows of values, where the call takes none. */
 table_status refuse_float_products(enum caller caller, table_operation operation, table_type out);
 
-/* BACKEND for an operation that the call's backend does not know. */
-table_status refuse_operation(const struct call *call);
+/* BACKEND for an operation that the call's backend does not know, with rows or without. */
+table_status refuse_operation(const struct call *call, bool has_rows);
 
 /* Checks all that the options say by themselves, for that form of call. */
 table_status refuse_wrong_options(const table_scan_options *options, enum call_form form, bool is_recurrence);

@@ -4,6 +4,14 @@
 #include "tables.h"
 #include "views.h"
 
+void validate_other_factors(struct call *call, const struct table_view *a) {
+    call->a = *a;
+    if (call->turned)
+        view_mirror(&call->a);
+    call->scan.factors.data = call->a.data;
+    call->scan.factors.stride = a->rows > 1 ? call->a.stride : 0;
+}
+
 /* What the shape of `a` says its coefficients are. */
 table_status validate_factors(const struct table_view *a, const struct table_scan_options *options, struct call *call) {
     struct scan *scan = &call->scan;

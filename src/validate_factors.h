@@ -8,6 +8,9 @@
 /* Checks the coefficients `a` of a call whose tables were checked, and makes them its scan's. */
 table_status validate_factors(const struct table_view *a, const struct table_scan_options *options, struct call *call);
 
+/* Puts other coefficients, of as many rows as the call's tables, in their place: alike, and apart from these. */
+void validate_other_factors(struct call *call, const struct table_view *a);
+
 /* Checks the row of coefficients where the recurrence begins. `named`: the rows that the options name; a row that is
  * written lies apart from it. */
 table_status validate_first_coefficients(const struct call *call, const struct table_view *out,

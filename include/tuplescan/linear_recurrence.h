@@ -34,6 +34,8 @@
  * b is in all results from its row on to the next reset, as in a loop; which of the many NaN bit patterns a NaN is, is
  * not promised.
  *
+ * Tables that are larger than memory: table_stream() with coefficients (stream.h).
+ *
  * A processor without fma takes that of the C library, which is exact, too, and many times slower. */
 #ifndef TUPLESCAN_LINEAR_RECURRENCE_H
 #define TUPLESCAN_LINEAR_RECURRENCE_H

@@ -19,8 +19,8 @@
  * or none; options of the scan that a stream has not; memory that is too little for one row), SHAPE, TYPE, TOO_LARGE,
  * BACKEND and STATE as table_prefix_sum().
  *
- *   READ       reading failed, or the input ended within a row; table_error_detail() names the byte. The rows before it
- *              are summed and written all the same
+ *   READ       reading failed, or the input ended within a row; table_error_detail() names the byte, or the row whose
+ *              coefficients are missing. The rows before it are summed and written all the same
  *   WRITE      writing failed; the detail names the byte
  *   CANCELED   `progress`, `look` or the thread's interrupt (status.h) returned something else than 0
  *   HOST_MEMORY, DEVICE_MEMORY, DEVICE
@@ -61,6 +61,23 @@ typedef int64_t table_read_callback(void *context, void *to, size_t bytes);
 /* Writes all of the `bytes` bytes, more than 0. 0, or -1: it failed, as errno says, which is 0 before. Called by the
  * calling thread. */
 typedef int table_write_callback(void *context, const void *from, size_t bytes);
+
+/* The coefficients of a stream that is a linear recurrence (tuplescan/linear_recurrence.h). Clear the whole struct
+ * before you fill it in. */
+typedef struct table_stream_coefficients {
+    table_type type; /* in_type; or f32, where that is f16 or bf16 */
+    size_t columns;  /* of the table, or 1: one number for all columns of a row */
+    const void *row; /* the coefficients of every row; NULL: each row has its own, which `read` brings */
+
+    /* Puts the coefficients of `rows` rows, the first of which is row `first` of this stream, side by side at `to`, in
+     * this machine's byte order. 0, or -1: it failed, as errno says, which is 0 before. Called by the thread that
+     * reads, as soon as it has these rows of the input: from the first row on, or with scan.reverse from the last. */
+    int (*read)(void *context, uint64_t first, size_t rows, void *to);
+    void *read_context;
+
+    /* Zeros (anything else is an ARGUMENT error): what later versions add. */
+    uint64_t reserved[TABLE_RESERVED_WORDS];
+} table_stream_coefficients;
 
 /* All zero but for types, columns and both ends is the default. Clear the whole struct before you fill it in. */
 typedef struct table_stream_options {
@@ -105,10 +122,11 @@ typedef struct table_stream_options {
     int (*progress)(void *context, const table_stream_report *so_far);
     void *progress_context;
 
-    /* These fields count: operation, exclusive, reverse, offsets (one row more is written: the start, above the first
-     * row, or with reverse behind the last one), backend, strategy, carry_in, carry_out, state, skip_nan, skipped,
-     * first_overflow, which counts from the first row of all, and threads, where 0 is one, as reading and writing take
-     * longer than summing. What they point to is in host memory. All else must be 0. */
+    /* These fields count: operation (on CUDA the sum alone: BACKEND), exclusive, reverse, offsets (one row more is
+     * written: the start, above the first row, or with reverse behind the last one), backend, strategy, carry_in,
+     * carry_out, state, skip_nan, skipped, first_overflow, which counts from the first row of all, and threads, where 0
+     * is one, as reading and writing take longer than summing. What they point to is in host memory. All else must be
+     * 0. */
     table_scan_options scan;
 
     /* NULL: the scan's backend sums. Otherwise device_count numbers of CUDA devices, each of which takes its share of
@@ -119,8 +137,13 @@ typedef struct table_stream_options {
 
     table_stream_report *report; /* NULL: no report; filled in after errors, too */
 
+    /* NULL: none. Otherwise the results are those of table_linear_recurrence(), whose b is the input: on the CPU
+     * (BACKEND), without operation, offsets and first_overflow (ARGUMENT); and without shifted_coefficients (ARGUMENT),
+     * as `read` can bring those of any row. */
+    const table_stream_coefficients *coefficients;
+
     /* Zeros (anything else is an ARGUMENT error): what later versions add. */
-    uint64_t reserved[TABLE_RESERVED_WORDS];
+    uint64_t reserved[TABLE_RESERVED_WORDS - 1];
 } table_stream_options;
 
 /* Reads a table, sums it and writes the sums, to the end of the input or until something goes wrong. Returns when its

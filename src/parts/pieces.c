@@ -28,6 +28,7 @@ static void set_piece(struct pieces *pieces, struct piece_lane *lane, const stru
     scan->in = pieces->in_place ? rows->in : device_rows(&whole->in, lane->in, rows->in.rows);
     scan->out = pieces->in_place ? rows->out : device_rows(&whole->out, lane->out, rows->in.rows);
     scan->out.data = whole->out.data ? scan->out.data : NULL;
+    scan->factors = rows->factors;
     scan_find_into(scan, whole, lane->found);
     if (pieces->sum.first_overflow != TABLE_NO_OVERFLOW) /* after the first one there is none to be looked for */
         scan->first_overflow = NULL;
@@ -265,7 +266,7 @@ table_status pieces_keep(struct pieces *pieces) {
     const struct scan *whole = scan_of(pieces);
     table_status status = TABLE_OK;
     if (pieces->in_place && whole->carry_out)
-        state_last_sums(pieces->state, whole->carry_out);
+        state_give_sums(pieces->state, whole->carry_out);
     if (whole->out.data && !pieces->alone && !pieces->in_place)
         status = backend->copy(whole, pieces->image.state, pieces->state, pieces->image.bytes);
     if (status == TABLE_OK)

@@ -27,18 +27,20 @@ static table_status check_ends(const table_stream_options *options) {
     if (!options->first && options->first_bytes > 0)
         return status_fail(TABLE_ERROR_ARGUMENT, "first is a null pointer, and first_bytes is %zu",
                            options->first_bytes);
-    const table_status refused = refuse_float_products(CALLER_STREAM, options->scan.operation, options->out_type);
-    return refused == TABLE_OK ? refuse(CALLER_STREAM, &options->scan) : refused;
+    const table_status refused = refuse(CALLER_STREAM, &options->scan);
+    return refused == TABLE_OK && options->coefficients ? refuse(CALLER_RECURRENCE, &options->scan) : refused;
 }
 
 /* Offsets are a row by itself, before the pieces, whose call has heard of none. */
-static table_status check_offsets(table_scan_options *scan) {
+static table_status check_offsets(table_scan_options *scan, table_type out_type) {
     if (scan->offsets != 0 && scan->offsets != 1)
         return status_fail(TABLE_ERROR_ARGUMENT, "scan.offsets is %d, not 0 or 1", scan->offsets);
     if (scan->offsets && scan->exclusive)
         return status_fail(TABLE_ERROR_ARGUMENT, "scan.offsets and exclusive: only one of them");
+    const table_status status =
+        scan->offsets ? refuse_float_products(CALLER_OFFSETS, scan->operation, out_type) : TABLE_OK;
     scan->offsets = 0;
-    return TABLE_OK;
+    return status;
 }
 
 /* From the last row on: both ends are files that can be positioned, which are taken from where they are. */
@@ -94,7 +96,10 @@ static table_status measure_rows(struct stream *stream) {
     const table_stream_options *options = stream->options;
     struct stream_source *source = &stream->source;
     if (!checked_multiply(options->columns, table_type_size(options->in_type), &stream->in_bytes) ||
-        !checked_multiply(options->columns, table_type_size(options->out_type), &stream->out_bytes))
+        !checked_multiply(options->columns, table_type_size(options->out_type), &stream->out_bytes) ||
+        !checked_multiply(options->coefficients && options->coefficients->read ? options->coefficients->columns : 0,
+                          options->coefficients ? table_type_size(options->coefficients->type) : 0,
+                          &stream->factor_bytes))
         return status_fail(TABLE_ERROR_TOO_LARGE, "%zu columns do not fit in memory", options->columns);
     source->needed = stream->in_bytes;
     source->row_bytes = options->in_row_bytes && options->columns > 0 ? options->in_row_bytes : source->needed;
@@ -139,7 +144,7 @@ static table_status run_alone(struct stream *stream) {
         stream_spent(stream, &report->read_seconds);
         status = stream->status;
         if (status == TABLE_OK && slot->rows > 0)
-            status = stream_step_begin_piece(&stream->step, slot->in, slot->out, slot->rows);
+            status = stream_step_begin_piece(&stream->step, slot->in, slot->factors, slot->out, slot->rows);
         if (status == TABLE_OK && slot->rows > 0)
             status = stream_step_end_piece(&stream->step);
         if (status == TABLE_OK && slot->rows > 0)
@@ -178,7 +183,7 @@ static table_status sum_nothing(struct stream *stream) {
     const uint64_t rows = stream->options->rows;
     if (rows > SIZE_MAX)
         return status_fail(TABLE_ERROR_TOO_LARGE, "%llu rows are more than a table can have", (unsigned long long)rows);
-    table_status status = stream_step_begin_piece(&stream->step, NULL, NULL, (size_t)rows);
+    table_status status = stream_step_begin_piece(&stream->step, NULL, NULL, NULL, (size_t)rows);
     stream_spent(stream, &stream->report.sum_seconds);
     stream->report.rows = rows;
     return status == TABLE_OK ? stream_progress(stream) : status;
@@ -213,9 +218,9 @@ static table_status stream_from_end_to_end(const table_stream_options *options) 
     if (status == TABLE_OK && options->devices)
         status = check_devices(options, &scan);
     if (status == TABLE_OK)
-        status = check_offsets(&scan);
+        status = check_offsets(&scan, options->out_type);
     if (status == TABLE_OK)
-        status = stream_step_begin(&stream.step, options->in_type, options->out_type, options->columns, &scan);
+        status = stream_step_begin(&stream.step, options, &scan);
     stream.step.devices = options->devices;
     stream.step.device_count = options->device_count;
     if (status == TABLE_OK)

@@ -13,9 +13,9 @@
 
 enum { STREAM_SLOTS = 4, STREAM_SLOTS_CUDA = 6, STREAM_DETAIL = 256, STREAM_ASK_MS = 100 };
 
-/* A piece of the table. The reader fills in `in`, `rows` and `first`, the summer `out`. */
+/* A piece of the table. The reader fills in `in`, `factors`, `rows` and `first`, the summer `out`. */
 struct stream_slot {
-    char *in, *out;
+    char *in, *factors, *out;
     size_t rows;
     uint64_t first; /* the row of the stream that they begin with */
 };
@@ -48,6 +48,7 @@ struct stream {
     bool has_no_threads;        /* beside the caller's */
     size_t slot_rows;           /* rows that a slot has room for */
     size_t in_bytes, out_bytes; /* of a row in memory */
+    size_t factor_bytes;        /* of the coefficients that a row has for itself */
     const struct backend *cuda; /* that has pinned memory */
     void *memory, *pinned;      /* of the slots and the rest; either is NULL. pinned: page-locked, for a device */
     table_stream_report report; /* the calling thread's */

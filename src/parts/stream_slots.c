@@ -20,11 +20,16 @@ static bool is_on_cuda(const struct stream *stream) { return stream->step.report
 
 static size_t whole_pages(size_t bytes) { return bytes + (PAGE - bytes % PAGE) % PAGE; }
 
+/* Each of the parts of a slot begins with a page. */
+static size_t padding_of(const struct stream *stream) { return (stream->factor_bytes > 0 ? 3 : 2) * PAGE; }
+
 /* Rows that a slot has room for, if there are `slots` of them in `memory` bytes. */
 static size_t rows_of_slot(const struct stream *stream, size_t memory, unsigned slots) {
-    const size_t in = stream->source.row_bytes, out = stream->out_bytes, row = in + out, each = memory / slots;
+    const size_t in = stream->source.row_bytes, out = stream->out_bytes, each = memory / slots;
+    const size_t row = in + out + stream->factor_bytes;
     const bool cuda = is_on_cuda(stream);
-    const size_t pieces = stream->options->scan.threads > 1 ? stream->options->scan.threads : 1, padding = 2 * PAGE;
+    const size_t pieces = stream->options->scan.threads > 1 ? stream->options->scan.threads : 1,
+                 padding = padding_of(stream);
     const size_t devices = stream->options->devices ? stream->options->device_count : 0;
     const size_t side = SIDE_BYTES_CUDA / (in > out ? in : out) * row; /* at most twice SIDE_BYTES_CUDA */
     const size_t most = cuda && devices == 0     ? side
@@ -37,14 +42,16 @@ static size_t rows_of_slot(const struct stream *stream, size_t memory, unsigned 
     return rows > 0 || each < row + padding ? rows : 1;
 }
 
-/* Bytes that the input of a slot of so many rows takes, and all of it. */
-static bool slot_bytes(const struct stream *stream, size_t rows, size_t *in, size_t *bytes) {
+/* Bytes that the input of a slot of so many rows takes, its coefficients, and all of it. */
+static bool slot_bytes(const struct stream *stream, size_t rows, size_t *in, size_t *factors, size_t *bytes) {
     size_t out;
     if (!checked_multiply(stream->source.row_bytes, rows, in) || !checked_multiply(stream->out_bytes, rows, &out) ||
-        *in > MEMORY_MOST || out > MEMORY_MOST)
+        !checked_multiply(stream->factor_bytes, rows, factors) || *in > MEMORY_MOST || out > MEMORY_MOST ||
+        *factors > MEMORY_MOST)
         return false;
     *in = whole_pages(*in);
-    *bytes = *in + whole_pages(out);
+    *factors = whole_pages(*factors);
+    *bytes = *in + *factors + whole_pages(out);
     return true;
 }
 
@@ -61,15 +68,15 @@ bool stream_comes_at_once(const struct stream *stream) {
  * goes on keeps. */
 static size_t bytes_alone(const struct stream *stream, size_t kept) {
     const uint64_t rows = stream->options->rows;
-    size_t in, all;
-    return rows > 0 && rows <= SIZE_MAX && slot_bytes(stream, (size_t)rows, &in, &all) && all <= kept
+    size_t in, factors, all;
+    return rows > 0 && rows <= SIZE_MAX && slot_bytes(stream, (size_t)rows, &in, &factors, &all) && all <= kept
                ? all + whole_pages(stream->source.row_bytes)
                : SIZE_MAX;
 }
 
 /* Whether it is taken so: no row waits for those that come later, or there is no memory for a sum that goes on. */
 static bool is_one_piece(const struct stream *stream, size_t memory, size_t kept, size_t alone) {
-    const size_t least = alone - whole_pages(stream->source.row_bytes) + 2 * PAGE; /* of its rows at once */
+    const size_t least = alone - whole_pages(stream->source.row_bytes) + padding_of(stream); /* of its rows at once */
     return alone <= memory && (stream_comes_at_once(stream) || memory < kept || memory - kept < least);
 }
 
@@ -89,13 +96,14 @@ table_status stream_choose_slots(struct stream *stream) {
     const table_status status = stream_step_bytes(&stream->step, &kept);
     if (status != TABLE_OK)
         return status;
-    if (!checked_add(stream->source.row_bytes, stream->out_bytes, &row) || row > SIZE_MAX / 16 - PAGE ||
+    if (!checked_add(stream->source.row_bytes, stream->out_bytes, &row) ||
+        !checked_add(row, stream->factor_bytes, &row) || row > SIZE_MAX / 16 - PAGE ||
         !checked_add(kept, stream->source.row_bytes, &kept) || kept > MEMORY_MOST)
         return status_fail(TABLE_ERROR_TOO_LARGE, "a row of %zu bytes is too large", stream->source.row_bytes);
     stream->slot_count = 1;
     stream->slot_rows = (size_t)options->rows;
     stream->has_no_threads = goes_without_threads(stream);
-    const size_t alone = bytes_alone(stream, kept), least = row + 2 * PAGE;
+    const size_t alone = bytes_alone(stream, kept), least = row + padding_of(stream);
     stream->source.waits_for_all = is_one_piece(stream, memory, kept, alone);
     if (stream->source.waits_for_all)
         return TABLE_OK;
@@ -116,9 +124,10 @@ table_status stream_choose_slots(struct stream *stream) {
 
 table_status stream_allocate(struct stream *stream) {
     struct stream_source *source = &stream->source;
-    size_t in, slot, slots, all;
+    size_t in, factors, slot, slots, all;
     const char *reason;
-    if (!slot_bytes(stream, stream->slot_rows, &in, &slot) || !checked_multiply(slot, stream->slot_count, &slots) ||
+    if (!slot_bytes(stream, stream->slot_rows, &in, &factors, &slot) ||
+        !checked_multiply(slot, stream->slot_count, &slots) ||
         !checked_add(slots, whole_pages(source->row_bytes), &all))
         return status_fail(TABLE_ERROR_TOO_LARGE, "buffers of %zu rows do not fit in memory", stream->slot_rows);
     stream->cuda = is_on_cuda(stream) ? backend_cuda(&reason) : NULL;
@@ -129,7 +138,8 @@ table_status stream_allocate(struct stream *stream) {
         return status_fail(TABLE_ERROR_HOST_MEMORY, "%zu bytes for the buffers of a stream", all);
     for (unsigned i = 0; i < stream->slot_count; i++) {
         stream->slots[i].in = memory + i * slot;
-        stream->slots[i].out = stream->slots[i].in + in;
+        stream->slots[i].factors = stream->factor_bytes > 0 ? stream->slots[i].in + in : NULL;
+        stream->slots[i].out = stream->slots[i].in + in + factors;
     }
     source->rest = memory + slots;
     stream->report.memory += stream->source.waits_for_all ? all : slots; /* else the rest is counted already */

@@ -202,10 +202,8 @@ static bool fill_backwards(struct stream *stream, struct stream_slot *slot) {
     return slot->first > 0;
 }
 
-bool stream_fill(struct stream *stream, struct stream_slot *slot) {
+static bool fill_forwards(struct stream *stream, struct stream_slot *slot) {
     struct stream_source *source = &stream->source;
-    if (source->backwards)
-        return fill_backwards(stream, slot);
     const size_t wanted = stream->slot_rows * source->row_bytes;
     size_t have = source->rest_bytes;
     int64_t got = 1;
@@ -223,4 +221,22 @@ bool stream_fill(struct stream *stream, struct stream_slot *slot) {
     slot->first = source->rows_given;
     source->rows_given += slot->rows;
     return more;
+}
+
+/* The coefficients of the slot's rows. Without them the rows are as if they had not come. */
+static bool bring_factors(struct stream *stream, struct stream_slot *slot) {
+    const table_stream_coefficients *a = stream->options->coefficients;
+    errno = 0;
+    if (a->read(a->read_context, slot->first, slot->rows, slot->factors) == 0)
+        return true;
+    stream->read_status = TABLE_ERROR_READ;
+    snprintf(stream->read_detail, STREAM_DETAIL, "reading the coefficients of %zu rows from row %llu on: %s",
+             slot->rows, (unsigned long long)slot->first, stream_reason(errno));
+    slot->rows = 0;
+    return false;
+}
+
+bool stream_fill(struct stream *stream, struct stream_slot *slot) {
+    const bool more = stream->source.backwards ? fill_backwards(stream, slot) : fill_forwards(stream, slot);
+    return (stream->factor_bytes == 0 || slot->rows == 0 || bring_factors(stream, slot)) && more;
 }

@@ -6,9 +6,11 @@
 
 #include "checked.h"
 #include "pieces.h"
+#include "refusals.h"
 #include "seconds.h"
 #include "state/state_call.h"
 #include "status.h"
+#include "validate_factors.h"
 #include "views.h"
 
 /* Rows that lie side by side. */
@@ -21,11 +23,16 @@ static table_view rows_view(const struct table_view *like, const void *data, siz
 }
 
 /* A call for a piece of rows that lie side by side. */
-static struct call call_of(const struct stream_step *step, const char *in, char *out, size_t rows) {
+static struct call call_of(const struct stream_step *step, const char *in, const char *factors, char *out,
+                           size_t rows) {
     const table_view in_view = rows_view(&step->call.scan.in, in, rows);
     const table_view out_view = rows_view(&step->call.scan.out, out, rows);
     struct call call = step->call;
     validate_other_tables(&call, &in_view, &out_view);
+    if (factors) {
+        const table_view a = rows_view(&step->factors, factors, rows);
+        validate_other_factors(&call, &a);
+    }
     return call;
 }
 
@@ -84,10 +91,10 @@ static table_status share_piece(const struct stream_step *step, const table_view
 }
 
 /* A piece as a call of its own: one without rows, one that is all of the table, or one that devices share. */
-static table_status sum_piece(struct stream_step *step, const char *in, char *out, size_t rows) {
+static table_status sum_piece(struct stream_step *step, const char *in, const char *factors, char *out, size_t rows) {
     const table_view in_view = rows_view(&step->call.scan.in, in, rows);
     const table_view out_view = rows_view(&step->call.scan.out, out, rows);
-    struct call call = call_of(step, in, out, rows);
+    struct call call = call_of(step, in, factors, out, rows);
     struct findings found = FINDINGS_NONE;
     table_report report;
     scan_find_into(&call.scan, &call.scan, &found);
@@ -106,19 +113,35 @@ static table_status sum_piece(struct stream_step *step, const char *in, char *ou
 /* A sum that has begun has its start in its state. */
 static table_status begin_sum(struct stream_step *step) {
     static char nothing[2]; /* whose side says which one the rows will be on */
-    const table_status status = sum_piece(step, &nothing[0], &nothing[1], 0);
+    const table_status status = sum_piece(step, &nothing[0], NULL, &nothing[1], 0);
     if (step->call.scan.state)
         step->call.scan.carry_in = NULL;
     return status;
 }
 
-table_status stream_step_begin(struct stream_step *step, table_type in_type, table_type out_type, size_t columns,
+static table_status check_coefficients(const table_stream_coefficients *a, table_view *view) {
+    if (!a->row && !a->read)
+        return status_fail(TABLE_ERROR_ARGUMENT, "coefficients: neither row nor read says what they are");
+    if (a->row && a->read)
+        return status_fail(TABLE_ERROR_ARGUMENT, "coefficients: row and read are given, and only one of them is used");
+    *view =
+        (table_view){.data = (void *)(uintptr_t)a->row, .rows = a->row != NULL, .columns = a->columns, .type = a->type};
+    return validate_reserved(a->reserved, RESERVED_WORDS(a));
+}
+
+table_status stream_step_begin(struct stream_step *step, const table_stream_options *options,
                                const table_scan_options *scan) {
     char places[2];
-    const table_view in = {.data = &places[0], .columns = columns, .type = in_type};
-    const table_view out = {.data = &places[1], .columns = columns, .type = out_type};
+    const table_view in = {.data = &places[0], .columns = options->columns, .type = options->in_type};
+    const table_view out = {.data = &places[1], .columns = options->columns, .type = options->out_type};
     *step = (struct stream_step){.scan = *scan, .found = FINDINGS_NONE};
-    const table_status status = validate_scan(&in, &out, &step->scan, CALL_AND_WAIT, &step->call);
+    table_status status = options->coefficients ? check_coefficients(options->coefficients, &step->factors) : TABLE_OK;
+    if (status == TABLE_OK)
+        status = options->coefficients
+                     ? validate_recurrence(&step->factors, &in, &out, &step->scan, CALL_AND_WAIT, &step->call)
+                     : validate_scan(&in, &out, &step->scan, CALL_AND_WAIT, &step->call);
+    if (status == TABLE_OK)
+        status = refuse_operation(&step->call, true);
     return status == TABLE_OK ? begin_sum(step) : status;
 }
 
@@ -225,12 +248,13 @@ table_status stream_step_leave(struct stream_step *step, table_status status) {
     return status;
 }
 
-table_status stream_step_begin_piece(struct stream_step *step, const char *in, char *out, size_t rows) {
+table_status stream_step_begin_piece(struct stream_step *step, const char *in, const char *factors, char *out,
+                                     size_t rows) {
     const double begun = seconds_now();
     struct stream_pieces *const own = step->pieces;
     if (!own)
-        return sum_piece(step, in, out, rows);
-    const struct call call = call_of(step, in, out, rows);
+        return sum_piece(step, in, factors, out, rows);
+    const struct call call = call_of(step, in, factors, out, rows);
     const table_status status = pieces_begin(&own->pieces, &call.scan);
     own->report.units += divide_up(rows, TABLE_UNIT_ROWS);
     own->seconds += seconds_now() - begun;

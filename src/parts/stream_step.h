@@ -4,6 +4,8 @@
 
 #include <stdbool.h>
 
+#include <tuplescan/stream.h>
+
 #include "validate.h"
 
 struct stream_pieces;
@@ -11,6 +13,7 @@ struct stream_pieces;
 struct stream_step {
     table_scan_options scan; /* as the caller has it, but for what concerns the whole stream */
     struct call call;        /* checked: of a piece, but for its rows */
+    table_view factors;      /* the coefficients of a recurrence: one row for all, or no rows yet */
     table_report report;     /* of all pieces */
     struct findings found;   /* likewise */
     const int *devices;      /* which share each piece; NULL: none do */
@@ -21,7 +24,7 @@ struct stream_step {
 
 /* Checks types, columns and options, and sums no rows: carry_out and *first_overflow are those of an empty table, and
  * the caller's state has begun. */
-table_status stream_step_begin(struct stream_step *step, table_type in_type, table_type out_type, size_t columns,
+table_status stream_step_begin(struct stream_step *step, const table_stream_options *options,
                                const table_scan_options *scan);
 
 /* Before the first piece: what the sum begins with, as a row of results. */
@@ -38,9 +41,11 @@ table_status stream_step_open(struct stream_step *step);
 table_status stream_step_enter(struct stream_step *step, size_t rows, unsigned *pieces);
 table_status stream_step_leave(struct stream_step *step, table_status status);
 
-/* Begins to sum a piece: `rows` rows at `in`, side by side, into `out`, elsewhere; and has the first of those that have
+/* Begins to sum a piece: `rows` rows at `in`, side by side, into `out`, elsewhere, with the coefficients at `factors`,
+ * if rows have their own; and has the first of those that have
  * begun at its end. */
-table_status stream_step_begin_piece(struct stream_step *step, const char *in, char *out, size_t rows);
+table_status stream_step_begin_piece(struct stream_step *step, const char *in, const char *factors, char *out,
+                                     size_t rows);
 table_status stream_step_end_piece(struct stream_step *step);
 
 void stream_step_end(struct stream_step *step);

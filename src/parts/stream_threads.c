@@ -63,7 +63,8 @@ static bool wait_for_rows(struct stream *stream, uint64_t i, bool busy) {
 
 /* A slot without rows is one as any other, but no piece. */
 static table_status begin_slot(struct stream *stream, const struct stream_slot *slot) {
-    return slot->rows > 0 ? stream_step_begin_piece(&stream->step, slot->in, slot->out, slot->rows) : TABLE_OK;
+    return slot->rows > 0 ? stream_step_begin_piece(&stream->step, slot->in, slot->factors, slot->out, slot->rows)
+                          : TABLE_OK;
 }
 
 static table_status end_slot(struct stream *stream, const struct stream_slot *slot) {
