@@ -29,9 +29,10 @@
 #define STATE_ROWS_MOST 0x8000000000000000ULL /* of first + rows */
 
 enum {
-    STATE_VERSION = 1,
-    STATE_ALIGNMENT = 16, /* of the header */
-    STATE_UNIT_LEVEL = 9, /* a unit is a run of 2^9 rows */
+    STATE_VERSION = 1,       /* of a state; and of saved forms whose checksum is the one before CRC32C */
+    STATE_SAVED_VERSION = 2, /* of a saved form */
+    STATE_ALIGNMENT = 16,    /* of the header */
+    STATE_UNIT_LEVEL = 9,    /* a unit is a run of 2^9 rows */
     STATE_UNIT = 512,
 
     /* Numbers of rows. Elements that are joined in any order have no others than the first two. */
@@ -57,7 +58,7 @@ struct sum_state {
     uint64_t columns;
     uint64_t first;    /* the first row of the range, counted from the first row of all */
     uint64_t rows;     /* summed so far; first + rows is at most STATE_ROWS_MOST */
-    uint64_t checksum; /* of a saved state; otherwise 0 */
+    uint64_t checksum; /* of a saved form; 0 in a state */
     uint32_t flags;
     uint32_t operation; /* a table_operation */
     uint32_t unused[2]; /* 0 */

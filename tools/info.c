@@ -14,10 +14,8 @@
 static void print_state(const struct state_file *file, bool json) {
     const table_state_facts *facts = &file->facts;
     if (!json) {
-        printf("format      state of a sum, version %u\n", facts->version);
-        if (facts->operation != TABLE_SUM)
-            printf("operation   %s\n", table_operation_name(facts->operation));
-        printf("sums        %s\n", table_type_name(facts->type));
+        printf("format      state of a %s, version %u\n", table_operation_name(facts->operation), facts->version);
+        printf("%-11s %s\n", facts->operation == TABLE_SUM ? "sums" : "results", table_type_name(facts->type));
         printf("columns     %zu\n", facts->columns);
         printf("rows        %llu\n", (unsigned long long)facts->rows);
         if (facts->first_row != 0)

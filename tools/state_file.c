@@ -68,8 +68,8 @@ static int read_all(struct state_file *file, int fd) {
 
 /* Puts the state in the place of its saved form. */
 static int load(struct state_file *file) {
-    if (table_state_load(file->state, file->bytes, file->state) != TABLE_OK ||
-        table_state_describe(file->state, file->bytes, &file->facts) != TABLE_OK)
+    if (table_state_describe(file->state, file->bytes, &file->facts) != TABLE_OK ||
+        table_state_load(file->state, file->bytes, file->state) != TABLE_OK)
         return fail(EX_DATAERR, "%s: %s", file->name, table_error_detail());
     return EX_OK;
 }

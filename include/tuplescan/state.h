@@ -7,7 +7,8 @@
  * A state is table_state_bytes() bytes aligned to TABLE_STATE_ALIGNMENT, for sums of one type (the type of the output)
  * and one number of columns. Zeroed, it is a sum that has not begun: its first call gives it type and columns, and the
  * row that it starts with (options->carry_in, or zeros). It holds no pointers, and may be copied byte by byte, also
- * between host and device and between machines: it is little-endian. No two calls may use one state at a time.
+ * between host and device and between machines: it is little-endian. No two calls may use one state at a time. What is
+ * to be kept for long is its saved form (table_state_save()), whose bytes docs/formats.md describes.
  *
  * The calls of this header work on states in host memory; a state in device memory is copied to the host first
  * (BACKEND). options->state of table_prefix_sum() may lie on either side.
@@ -63,7 +64,7 @@ TABLE_API table_status table_state_begin_of(void *state, table_operation operati
 
 /* What the header says. */
 typedef struct table_state_facts {
-    unsigned version; /* of the layout; 0: a sum that has not begun, and all else is 0 too */
+    unsigned version; /* 1: a state; 2: a saved form, or 1 of earlier versions; 0: not begun, and all else is 0 too */
     table_type type;
     size_t columns;
     uint64_t first_row;                          /* where the range begins; 0 for a sum that began at its beginning */
@@ -81,13 +82,14 @@ TABLE_API table_status table_state_describe(const void *state, size_t bytes, tab
  * that what means nothing is zero. type 0: any type; columns 0: any number. A sum that has not begun passes. */
 TABLE_API table_status table_state_check(const void *state, size_t bytes, table_type type, size_t columns);
 
-/* Writes the saved form of a state: as many bytes, at `to`, of any alignment, with a checksum over all of them. bytes:
+/* Writes the saved form of a state: as many bytes, at `to`, of any alignment, with the CRC32C of all of them. bytes:
  * the room at `to`, at least those of the state. STATE if the sum has not begun. `to` may be the state itself, which is
  * then no state any more until it is loaded. */
 TABLE_API table_status table_state_save(const void *state, void *to, size_t bytes);
 
-/* Makes a state, of `bytes` bytes too, of a saved form of `bytes` bytes, of any alignment. STATE if any byte of it is
- * damaged, missing or too many. The two may be the same memory, and do not overlap otherwise. */
+/* Makes a state, of `bytes` bytes too, of a saved form of `bytes` bytes, of any alignment, also of one that an earlier
+ * version saved. STATE if any byte of it is damaged, missing or too many. The two may be the same memory, and do not
+ * overlap otherwise. */
 TABLE_API table_status table_state_load(const void *from, size_t bytes, void *state);
 
 /* 1 if both are states of the same rows with the same bytes; 0 if not, or if one of them is none. */

@@ -176,7 +176,7 @@ class State:
         return state
 
     def to_bytes(self):
-        """The saved form, with a checksum, for from_bytes() on any machine; the same as the C library's. b"" if the sum
+        """The saved form, with its CRC32C, for from_bytes() on any machine; the same as the C library's. b"" if the sum
         has not begun."""
         with self._lock:
             if self._memory is None:

@@ -33,7 +33,7 @@ table_status state_apart(const char *name_a, const void *a, const char *name_b, 
 }
 
 table_status state_kept(const char *name, const struct sum_state *header) {
-    return header->checksum == 0
+    return header->version == STATE_VERSION && header->checksum == 0
                ? TABLE_OK
                : status_fail(TABLE_ERROR_STATE, "%s: is a saved form; table_state_load() makes it a state", name);
 }
@@ -66,9 +66,9 @@ table_status state_header(const char *name, const struct sum_state *header, size
         return TABLE_OK;
     if (header->magic != STATE_MAGIC)
         return status_fail(TABLE_ERROR_STATE, "%s: does not begin as the state of a sum does", name);
-    if (header->version != STATE_VERSION)
-        return status_fail(TABLE_ERROR_STATE, "%s: version %u is not known, only %d", name, header->version,
-                           STATE_VERSION);
+    if (header->version != STATE_VERSION && header->version != STATE_SAVED_VERSION)
+        return status_fail(TABLE_ERROR_STATE, "%s: version %u is not known, only %d and %d", name, header->version,
+                           STATE_VERSION, STATE_SAVED_VERSION);
     const struct element *element = state_element(header);
     if (!element || state_bytes(element, header->columns, bytes) != TABLE_OK)
         return status_fail(TABLE_ERROR_STATE, "%s: there is no state of operation %u, type %u and %llu columns", name,

@@ -1,11 +1,12 @@
-/* Saved states: the same bytes, with a checksum over all of them in the header. */
+/* Saved forms: the bytes of a state, but for the version, and a checksum of them all in the header. What is where is in
+ * docs/formats.md. */
 #include <string.h>
 
+#include "crc32c.h"
 #include "state_call.h"
 #include "status.h"
 
-/* The checksum of `bytes` bytes, a multiple of 4, at any place. Each step can be undone, so that a change of one word,
- * wherever it is and whatever follows, changes the outcome. */
+/* The checksum of version 1, of `bytes` bytes, a multiple of 4, at any place. */
 static uint64_t mix(uint64_t sum, const void *memory, size_t bytes) {
     const char *from = memory;
     for (size_t done = 0; done < bytes; done += sizeof(uint32_t)) {
@@ -17,10 +18,13 @@ static uint64_t mix(uint64_t sum, const void *memory, size_t bytes) {
     return sum;
 }
 
-/* The checksum of the header, whose own one counts as 0, and of what follows it. It is never 0. */
+/* The checksum of the header, whose own one counts as 0, and of what follows it. That of version 1 is never 0. */
 static uint64_t checksum(struct sum_state header, const void *rows, size_t bytes) {
+    const size_t after = bytes - sizeof header;
     header.checksum = 0;
-    const uint64_t sum = mix(mix(STATE_MAGIC, &header, sizeof header), rows, bytes - sizeof header);
+    if (header.version == STATE_SAVED_VERSION)
+        return crc32c(crc32c(0, &header, sizeof header), rows, after);
+    const uint64_t sum = mix(mix(STATE_MAGIC, &header, sizeof header), rows, after);
     return sum ? sum : 1;
 }
 
@@ -41,6 +45,7 @@ table_status table_state_save(const void *state, void *to, size_t bytes) {
     if (status != TABLE_OK)
         return status;
     struct sum_state header = state_copy_header(state);
+    header.version = STATE_SAVED_VERSION;
     header.checksum = checksum(header, (const struct sum_state *)state + 1, wanted);
     if (to != state)
         memcpy(to, state, wanted);
@@ -53,7 +58,7 @@ static table_status check_saved(const void *from, size_t bytes, const struct sum
     const void *rows = (const char *)from + sizeof *header;
     if (header->magic == 0)
         return status_fail(TABLE_ERROR_STATE, "state: does not begin as the state of a sum does");
-    if (header->checksum == 0)
+    if (state_kept("state", header) == TABLE_OK)
         return status_fail(TABLE_ERROR_STATE, "state: has no checksum, since it was not saved");
     if (header->checksum != checksum(*header, rows, bytes))
         return status_fail(TABLE_ERROR_STATE, "state: damaged, its checksum is not that of its bytes");
@@ -73,6 +78,7 @@ table_status table_state_load(const void *from, size_t bytes, void *state) {
     status = check_saved(from, bytes, &header);
     if (status != TABLE_OK)
         return status;
+    header.version = STATE_VERSION;
     header.checksum = 0;
     if (state != from)
         memcpy(state, from, bytes);

@@ -159,11 +159,11 @@ class Continued(CommandTest):
         self.save("in.npy", random_table("f32", (1000, 3)))
         self.run_command("scan", "in.npy", "-qo", "out.npy", "--continue", "state")
         text = self.run_command("info", "state").stdout.decode()
-        for line in ("format      state of a sum, version 1", "sums        f32", "columns     3", "rows        1000"):
+        for line in ("format      state of a sum, version 2", "sums        f32", "columns     3", "rows        1000"):
             self.assertIn(line + "\n", text)
         facts = self.facts()
         self.assertEqual((facts["format"], facts["version"], facts["bytes"]),
-                         ("state", 1, os.path.getsize(self.path("state"))))
+                         ("state", 2, os.path.getsize(self.path("state"))))
 
 
 class Refused(CommandTest):

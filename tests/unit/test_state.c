@@ -12,6 +12,7 @@
 #include <tuplescan/tuplescan.h>
 
 #include "state.h"
+#include "state/crc32c.h"
 #include "support/random.h"
 #include "support/tables.h"
 
@@ -262,7 +263,7 @@ static void test_saved_and_loaded(void **state) {
         assert_memory_equal(saved.room, saved.state, saved.size);
         assert_true(table_state_equal(saved.room, saved.state));
         assert_int_equal(table_state_describe(saved.bytes + 1, saved.size, &facts), TABLE_OK);
-        assert_int_equal(facts.version, STATE_VERSION);
+        assert_int_equal(facts.version, STATE_SAVED_VERSION);
         assert_int_equal(facts.type, types[i]);
         assert_int_equal(facts.columns, 3);
         assert_int_equal(facts.first_row, i * 1000);
@@ -277,26 +278,77 @@ static void test_saved_and_loaded(void **state) {
     }
 }
 
+/* The examples of RFC 3720, appendix B.4; and one in two parts, at any place. */
+static void test_crc32c(void **state) {
+    static const unsigned char command[48] = {0x01, 0xc0, 0, 0, 0, 0, 0,    0, 0,    0, 0, 0,    0, 0, 0, 0,
+                                              0x14, 0,    0, 0, 0, 0, 0x04, 0, 0,    0, 0, 0x14, 0, 0, 0, 0x18,
+                                              0x28, 0,    0, 0, 0, 0, 0,    0, 0x02, 0, 0, 0,    0, 0, 0, 0};
+    unsigned char bytes[3][32], rising[33];
+    (void)state;
+    memset(bytes[0], 0, sizeof *bytes);
+    memset(bytes[1], 0xff, sizeof *bytes);
+    for (unsigned i = 0; i < sizeof *bytes; i++) {
+        rising[1 + i] = (unsigned char)i;
+        bytes[2][i] = (unsigned char)(31 - i);
+    }
+    assert_int_equal(crc32c(0, bytes[0], 32), 0x8a9136aa);
+    assert_int_equal(crc32c(0, bytes[1], 32), 0x62a8ab43);
+    assert_int_equal(crc32c(0, bytes[2], 32), 0x113fdb5c);
+    assert_int_equal(crc32c(0, command, sizeof command), 0xd9963a56);
+    assert_int_equal(crc32c(0, "123456789", 9), 0xe3069283);
+    for (size_t cut = 0; cut <= 32; cut++)
+        assert_int_equal(crc32c(crc32c(0, rising + 1, cut), rising + 1 + cut, 32 - cut), 0x46dd794e);
+}
+
 /* Each byte, in one bit and in several. What is refused leaves the memory as it was. */
+static void damage_every_byte(char *bytes, size_t size, char *room) {
+    static const unsigned char damages[] = {0x01, 0x80, 0xff, 0x03}; /* 3 makes the one version of the other */
+    memset(room, 0x5a, size);
+    for (size_t at = 0; at < size; at++)
+        for (unsigned j = 0; j < sizeof damages; j++) {
+            bytes[at] ^= (char)damages[j];
+            expect_refused(table_state_load(bytes, size, room), "state: ");
+            bytes[at] ^= (char)damages[j];
+        }
+    for (size_t at = 0; at < size; at++)
+        assert_int_equal(room[at], 0x5a);
+}
+
 static void test_damaged_in_every_byte(void **state) {
-    static const unsigned char damages[] = {0x01, 0x80, 0xff};
     struct random random = {run_seed()};
     (void)state;
     for (unsigned i = 0; i < TYPES; i++) {
         struct saved saved = save(&random, types[i], 1 + i % 2, i % 3 * 777, 1000 + 512 * i);
-        memset(saved.room, 0x5a, saved.size);
-        for (size_t at = 0; at < saved.size; at++)
-            for (unsigned j = 0; j < sizeof damages; j++) {
-                saved.bytes[1 + at] ^= damages[j];
-                expect_refused(table_state_load(saved.bytes + 1, saved.size, saved.room), "state: ");
-                saved.bytes[1 + at] ^= damages[j];
-            }
-        for (size_t at = 0; at < saved.size; at++)
-            assert_int_equal(saved.room[at], 0x5a);
+        damage_every_byte(saved.bytes + 1, saved.size, saved.room);
         for (size_t size = 0; size < saved.size; size++)
             expect_refused(table_state_load(saved.bytes + 1, size, saved.room), "bytes");
         expect_refused(table_state_load(saved.bytes, saved.size + 1, saved.room), "state: ");
         release(&saved);
+    }
+}
+
+static char **old_forms; /* files */
+
+/* Forms that were saved before version 2. */
+static void test_saved_before(void **state) {
+    (void)state;
+    assert_non_null(*old_forms);
+    for (char **name = old_forms; *name; name++) {
+        static char bytes[4096];
+        static _Alignas(16) char room[4096], again[4096];
+        table_state_facts facts;
+        FILE *file = fopen(*name, "rb");
+        assert_non_null(file);
+        const size_t size = fread(bytes, 1, sizeof bytes, file);
+        fclose(file);
+        assert_int_equal(table_state_describe(bytes, size, &facts), TABLE_OK);
+        assert_int_equal(facts.version, 1);
+        damage_every_byte(bytes, size, room);
+        assert_int_equal(table_state_load(bytes, size, room), TABLE_OK);
+        assert_int_equal(table_state_check(room, size, facts.type, facts.columns), TABLE_OK);
+        assert_int_equal(table_state_save(room, again, size), TABLE_OK);
+        assert_int_equal(table_state_load(again, size, again), TABLE_OK);
+        assert_memory_equal(again, room, size);
     }
 }
 
@@ -417,8 +469,8 @@ static void test_wrong_joins(void **state) {
     expect_refused(table_state_join(left.room, begun.state), "refused");
     begun.state->flags = 2;
     expect_refused(table_state_join(left.room, begun.state), "header");
-    begun.state->version = 2;
-    expect_refused(table_state_join(left.room, begun.state), "version 2");
+    begun.state->version = 3;
+    expect_refused(table_state_join(left.room, begun.state), "version 3");
     begun.state->version = STATE_VERSION;
     begun.state->type = TABLE_U16;
     expect_refused(table_state_join(left.room, begun.state), "type 2");
@@ -442,16 +494,15 @@ static void test_wrong_joins(void **state) {
     release(&begun);
 }
 
-int main(void) {
+int main(int count, char **arguments) {
+    (void)count;
+    old_forms = arguments + 1;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sizes),
-        cmocka_unit_test(test_joins),
-        cmocka_unit_test(test_sums),
-        cmocka_unit_test(test_saved_and_loaded),
-        cmocka_unit_test(test_damaged_in_every_byte),
-        cmocka_unit_test(test_damaged_while_in_use),
-        cmocka_unit_test(test_equal),
-        cmocka_unit_test(test_not_begun),
+        cmocka_unit_test(test_sizes),        cmocka_unit_test(test_joins),
+        cmocka_unit_test(test_sums),         cmocka_unit_test(test_saved_and_loaded),
+        cmocka_unit_test(test_crc32c),       cmocka_unit_test(test_damaged_in_every_byte),
+        cmocka_unit_test(test_saved_before), cmocka_unit_test(test_damaged_while_in_use),
+        cmocka_unit_test(test_equal),        cmocka_unit_test(test_not_begun),
         cmocka_unit_test(test_wrong_joins),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

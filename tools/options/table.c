@@ -56,7 +56,7 @@ static const struct option_row info_rows[] = {
          "Prints format, type and shape of a table file, and the type that its sums have; of text also the names of "
          "the columns, and which of them have something else than numbers; of a .npz or a safetensors file with "
          "several tables, of which --member says one, what they are. FILE may also be the state of a sum that goes on "
-         "(scan --continue, append): its type, columns and rows.\n"),
+         "(scan --continue, append): its operation, type, columns and rows.\n"),
     OPTION_TYPE(NULL),
     OPTION_COLUMNS(NULL),
     OPTION_SKIP(NULL),
