@@ -8,6 +8,7 @@
 #include "scan.h"
 
 struct key_backend; /* keys/keys.h */
+struct segments;    /* segments/segments.h */
 
 /* What a backend has decided on when a pass in one is planned. */
 struct backend_pass {
@@ -54,6 +55,12 @@ struct backend {
     bool batch_has_rows_beside; /* whether it also puts the rows of results beside each table */
     size_t (*batch_workspace)(const struct scan *scan);
     table_status (*batch)(const struct scan *scan, void *workspace);
+
+    /* Each segment of the scan's tables by itself. Sets first_overflow, the number of NaNs, and what the segments have
+     * to tell. On the host it fails before anything else is written where the segments are wrong. segments_workspace()
+     * looks at no memory. NULL: the backend knows none. */
+    size_t (*segments_workspace)(const struct scan *scan, const struct segments *segments);
+    table_status (*segments)(const struct scan *scan, const struct segments *segments, void *workspace);
 
     const struct key_backend *keys; /* NULL where the library is built without (-Dkeys) */
 

@@ -30,6 +30,7 @@ static void test_sizes(void **state) {
         GROWS(table_pipeline_report, 128),
         GROWS(table_histogram_options, 200),
         GROWS(table_sort_options, 184),
+        GROWS(table_segments, 112),
         GROWS(table_stream_options, 416),
         GROWS(table_stream_coefficients, 104),
         GROWS(table_stream_report, 264),

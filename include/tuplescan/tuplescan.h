@@ -10,6 +10,7 @@
 #include <tuplescan/pipeline.h>
 #include <tuplescan/prefix_sum.h>
 #include <tuplescan/radix_sort.h>
+#include <tuplescan/segmented_prefix_sum.h>
 #include <tuplescan/stages.h>
 #include <tuplescan/state.h>
 #include <tuplescan/status.h>

@@ -103,6 +103,8 @@ const struct backend *backend_cpu(void) {
         .batch_has_rows_beside = true,
         .batch_workspace = cpu_batch_workspace,
         .batch = cpu_batch,
+        .segments_workspace = cpu_segments_workspace,
+        .segments = cpu_segments,
         .state_enter = state_enter_host,
         .state_leave = state_leave_host,
 #ifndef TUPLESCAN_WITHOUT_KEYS

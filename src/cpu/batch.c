@@ -150,18 +150,6 @@ size_t cpu_batch_workspace(const struct scan *scan) {
     return threads_of(scan) * divide(&one).worker_bytes;
 }
 
-static void put_row(const struct division *division, const struct part *part, void *row_beside, const void *sums) {
-    char *const row = (char *)row_beside + part->first_column * table_type_size(division->scan->out.type);
-    division_give(division, row, (ptrdiff_t)part->columns, sums, (ptrdiff_t)part->columns, 1, part->columns);
-}
-
-static void put_start(struct worker *worker, const struct division *division, const struct part *part) {
-    const void *const start = division->scan->carry_in;
-    element_fill(division->element, worker->start, division->element->start, part->columns);
-    put_row(division, part, division->scan->row_before,
-            start ? division_sums(division, start, 0, part) : worker->start);
-}
-
 static void scan_run(const struct jobs *jobs, size_t number, unsigned thread) {
     struct batch *batch = (struct batch *)(uintptr_t)jobs->context;
     const struct scan *scan = batch->scan;
@@ -176,10 +164,10 @@ static void scan_run(const struct jobs *jobs, size_t number, unsigned thread) {
         for (size_t panel = 0; panel < division.parts; panel++) {
             const struct part part = division_part(&division, DIVISION_COLUMNS, panel);
             if (one.row_before)
-                put_start(&worker, &division, &part);
+                panel_put_start(&worker, &division, &part);
             panel_scan(&worker, &division, &part);
             if (one.row_after)
-                put_row(&division, &part, one.row_after, worker_last(&worker, &division));
+                panel_put_row(&division, &part, one.row_after, worker_last(&worker, &division));
         }
         findings_add(&batch->found, &worker.found, (uint64_t)table * scan->in.rows * scan->in.columns);
     }

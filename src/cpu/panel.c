@@ -44,3 +44,15 @@ void panel_scan(struct worker *worker, const struct division *division, const st
     if (end && part->rows > 0)
         worker_add_rows(worker, division, part, end);
 }
+
+void panel_put_row(const struct division *division, const struct part *part, void *row_beside, const void *sums) {
+    char *const row = (char *)row_beside + part->first_column * table_type_size(division->scan->out.type);
+    division_give(division, row, (ptrdiff_t)part->columns, sums, (ptrdiff_t)part->columns, 1, part->columns);
+}
+
+void panel_put_start(struct worker *worker, const struct division *division, const struct part *part) {
+    const void *const start = division->scan->carry_in;
+    element_fill(division->element, worker->start, division->element->start, part->columns);
+    panel_put_row(division, part, division->scan->row_before,
+                  start ? division_sums(division, start, 0, part) : worker->start);
+}

@@ -8,4 +8,8 @@
  * made. */
 void panel_scan(struct worker *worker, const struct division *division, const struct part *part);
 
+/* Puts sums of the panel, or what a scan begins with, into a row of results beside `out`. */
+void panel_put_row(const struct division *division, const struct part *part, void *row_beside, const void *sums);
+void panel_put_start(struct worker *worker, const struct division *division, const struct part *part);
+
 #endif

@@ -1,0 +1,251 @@
+/* Segments: threads take runs of whole segments of about the same weight, whatever their lengths. A segment that is
+ * more than such a run is left over, and then has all threads, as a table of its own has. */
+#include <string.h>
+
+#include "../segments/segments.h"
+
+#include "../checked.h"
+#include "../interrupt.h"
+#include "../pool.h"
+#include "panel.h"
+#include "stages.h"
+
+/* Runs for each thread, so that the last one to end has not long to go; the least bytes of sums of a run; and what a
+ * segment weighs beside its values, in such bytes. */
+enum { RUNS_OF_A_THREAD = 8, RUN_BYTES = 256 << 10, SEGMENT_BYTES = 128, SEGMENTS_AT_A_TIME = 256 };
+
+struct giant {
+    size_t number;
+    uint64_t first, end;
+};
+
+struct segmented {
+    const struct scan *scan;
+    const struct segments *segments;
+    struct segment_weights weights;
+    unsigned threads;
+    struct segment_cut *cuts; /* one more than runs */
+    struct giant *giants;
+    atomic_size_t giant_count;
+    char *memory;
+    size_t worker_bytes, map_row_bytes; /* of a thread: the worker's, and of one of two rows of maps after them */
+    struct findings found;
+};
+
+static size_t round_up(size_t bytes) { return divide_up(bytes, CPU_ALIGNMENT) * CPU_ALIGNMENT; }
+
+/* As the table of one segment that is all of it. */
+static struct division divide(const struct scan *scan) { return division_make(scan, DIVISION_COLUMNS, 1); }
+
+static size_t values_bytes(const struct scan *scan) { return scan->in.columns * table_type_size(scan->element->type); }
+
+/* The sums, their cuts and the memory of workers, of which all but the places follows from the shapes. */
+static struct segmented plan(const struct scan *scan, const struct segments *segments) {
+    struct segmented all = {.scan = scan, .segments = segments, .threads = division_threads(scan)};
+    const uint64_t total =
+        (uint64_t)scan->in.rows * values_bytes(scan) +
+        (uint64_t)(segments->count < scan->in.rows ? scan->in.rows : segments->count) * SEGMENT_BYTES;
+    const uint64_t part = total / ((uint64_t)all.threads * RUNS_OF_A_THREAD) + 1;
+    all.weights = (struct segment_weights){values_bytes(scan), SEGMENT_BYTES, part > RUN_BYTES ? part : RUN_BYTES};
+    if (all.threads == 1)
+        all.weights.between = UINT64_MAX;
+    all.worker_bytes = round_up(divide(scan).worker_bytes);
+    all.map_row_bytes = element_is_map(scan->element) ? round_up(scan_row_bytes(scan)) : 0;
+    return all;
+}
+
+static size_t cuts_most(const struct segmented *all) { return (size_t)all->threads * RUNS_OF_A_THREAD + 2; }
+
+static size_t thread_bytes(const struct segmented *all) { return all->worker_bytes + 2 * all->map_row_bytes; }
+
+size_t cpu_segments_workspace(const struct scan *scan, const struct segments *segments) {
+    const struct segmented all = plan(scan, segments);
+    return all.threads * thread_bytes(&all) + cuts_most(&all) * (sizeof *all.cuts + sizeof *all.giants);
+}
+
+static void *cell(const struct table_view *table, uint64_t row) {
+    return table->data ? division_cell(table, (size_t)row, 0) : NULL;
+}
+
+/* Makes `one` the scan of a segment, of which first_overflow counts from the value that is returned. */
+static uint64_t take_segment(const struct segmented *all, const struct giant *segment, struct scan *one) {
+    const struct scan *scan = all->scan;
+    const uint64_t rows = segment->end - segment->first;
+    const uint64_t first = all->segments->mirrored ? scan->in.rows - segment->end : segment->first;
+    uint64_t out = first;
+    one->in.rows = one->out.rows = (size_t)rows;
+    one->in.data = cell(&scan->in, first);
+    if (all->segments->has_row_before) {
+        out = all->segments->mirrored ? scan->out.rows - 1 - (segment->end + segment->number)
+                                      : segment->first + segment->number;
+        one->row_before = cell(&scan->out, out++);
+    }
+    one->out.data = cell(&scan->out, out);
+    if (scan->carry_in)
+        one->carry_in = (const char *)scan->carry_in + segment->number * values_bytes(scan);
+    if (scan->carry_out)
+        one->carry_out = (char *)scan->carry_out + segment->number * values_bytes(scan);
+    return first * scan->in.columns;
+}
+
+/* A row of values that a segment begins with. */
+static void put_start(const struct scan *one, void *row) {
+    const struct element *element = one->element;
+    if (one->carry_in && row != one->carry_in)
+        memcpy(row, one->carry_in, values_bytes(one));
+    for (size_t j = 0; j < one->in.columns && !one->carry_in; j++)
+        if (element->give)
+            element->give((char *)row + j * table_type_size(element->type), element->start, 1);
+        else
+            memcpy((char *)row + j * element->bytes, element->start, element->bytes);
+}
+
+/* Rows of maps take the place of those of values; `values` is where the last ones go. */
+struct map_carries {
+    void *values;
+    char *in, *out;
+};
+
+static struct map_carries begin_maps(const struct segmented *all, char *memory, struct scan *one) {
+    struct map_carries maps = {.values = one->carry_out, .in = memory, .out = memory + all->map_row_bytes};
+    if (all->map_row_bytes == 0)
+        return maps;
+    if (one->carry_in) {
+        one->element->take(maps.in, one->carry_in, one->in.columns);
+        one->carry_in = maps.in;
+    }
+    one->carry_out = one->carry_out ? maps.out : NULL;
+    return maps;
+}
+
+static void end_maps(const struct segmented *all, const struct map_carries *maps, const struct scan *one) {
+    if (all->map_row_bytes > 0 && one->carry_out)
+        one->element->give(maps->values, one->carry_out, one->in.columns);
+}
+
+/* What a thread works with; the division is that of `one`. */
+struct member {
+    const struct segmented *all;
+    struct scan one;
+    struct division division;
+    struct worker worker;
+    char *maps;
+    struct findings found;
+};
+
+static void begin_member(struct member *member, const struct segmented *all, unsigned thread) {
+    char *const memory = all->memory + thread * thread_bytes(all);
+    *member = (struct member){.all = all, .one = *all->scan, .found = FINDINGS_NONE};
+    member->division = divide(all->scan);
+    member->division.scan = &member->one;
+    member->maps = memory + all->worker_bytes;
+    member->worker = worker_make(&member->division, memory);
+}
+
+static void put_row_before(struct member *member) {
+    for (size_t panel = 0; member->one.row_before && panel < member->division.parts; panel++) {
+        const struct part part = division_part(&member->division, DIVISION_COLUMNS, panel);
+        panel_put_start(&member->worker, &member->division, &part);
+    }
+}
+
+static void scan_segment(struct member *member, const struct giant *segment) {
+    struct scan *one = &member->one;
+    struct worker *worker = &member->worker;
+    const uint64_t from = take_segment(member->all, segment, one);
+    if (one->in.rows == 0) {
+        if (one->carry_out)
+            put_start(one, one->carry_out);
+        put_row_before(member);
+        return;
+    }
+    const struct map_carries maps = begin_maps(member->all, member->maps, one);
+    worker->found = FINDINGS_NONE;
+    put_row_before(member);
+    for (size_t panel = 0; panel < member->division.parts; panel++) {
+        const struct part part = division_part(&member->division, DIVISION_COLUMNS, panel);
+        panel_scan(worker, &member->division, &part);
+    }
+    findings_add(&member->found, &worker->found, from);
+    end_maps(member->all, &maps, one);
+}
+
+/* Whether a segment is worth all threads. */
+static bool is_giant(const struct member *member, const struct giant *segment) {
+    const struct segmented *all = member->all;
+    struct scan one = *all->scan;
+    if ((segment->end - segment->first) * all->weights.row < all->weights.between)
+        return false;
+    one.in.rows = (size_t)(segment->end - segment->first);
+    return division_threads(&one) > 1;
+}
+
+static void scan_run(const struct jobs *jobs, size_t number, unsigned thread) {
+    struct segmented *all = (struct segmented *)(uintptr_t)jobs->context;
+    struct segment_reader reader = {.segments = all->segments,
+                                    .rows = all->scan->in.rows,
+                                    .end = all->cuts[number + 1].segment,
+                                    .next = all->cuts[number]};
+    uint64_t bounds[SEGMENTS_AT_A_TIME + 1];
+    struct member member;
+    begin_member(&member, all, thread);
+    while (!interrupt_came()) {
+        const size_t first = reader.next.segment, count = segments_read(&reader, bounds, SEGMENTS_AT_A_TIME);
+        if (count == 0)
+            break;
+        for (size_t k = 0; k < count; k++) {
+            const struct giant segment = {first + k, bounds[k], bounds[k + 1]};
+            if (is_giant(&member, &segment))
+                all->giants[atomic_fetch_add(&all->giant_count, 1)] = segment;
+            else
+                scan_segment(&member, &segment);
+        }
+    }
+    if (member.division.stream)
+        member.division.kernels->stream_end();
+    findings_add(&all->found, &member.found, 0);
+}
+
+/* A table of its own, with memory of its own, as it may be divided in another way. */
+static table_status scan_giant(struct segmented *all, const struct giant *segment) {
+    struct scan one = *all->scan;
+    struct findings found = FINDINGS_NONE;
+    struct member member;
+    struct backend_pass pass;
+    bool ignored;
+    void *memory;
+    begin_member(&member, all, 0);
+    const uint64_t from = take_segment(all, segment, &one);
+    take_segment(all, segment, &member.one);
+    put_row_before(&member);
+    one.row_before = NULL;
+    const struct map_carries maps = begin_maps(all, member.maps, &one);
+    scan_find_into(&one, all->scan, &found);
+    table_status status = backend_cpu()->allocate(cpu_fused_plan(&one, true, &pass, &ignored), &memory);
+    if (status != TABLE_OK)
+        return status;
+    status = cpu_fused(&one, &pass, memory);
+    backend_cpu()->release(memory);
+    if (status == TABLE_OK)
+        end_maps(all, &maps, &one);
+    findings_add(&all->found, &found, from);
+    return status;
+}
+
+table_status cpu_segments(const struct scan *scan, const struct segments *segments, void *workspace) {
+    struct segmented all = plan(scan, segments);
+    struct jobs jobs = {.work = scan_run, .context = &all};
+    all.memory = workspace;
+    all.cuts = (void *)(all.memory + all.threads * thread_bytes(&all));
+    all.giants = (void *)(all.cuts + cuts_most(&all));
+    all.found = FINDINGS_NONE;
+    atomic_init(&all.giant_count, 0);
+    table_status status = segments_survey(segments, scan->in.rows, &all.weights, all.cuts, &jobs.count);
+    if (status == TABLE_OK && scan->in.columns > 0)
+        status = jobs_run(&jobs, all.threads);
+    for (size_t i = 0; i < all.giant_count && status == TABLE_OK; i++)
+        status = scan_giant(&all, &all.giants[i]);
+    if (status == TABLE_OK)
+        scan_tell(scan, &all.found);
+    return status;
+}

@@ -1,0 +1,69 @@
+/* Where segments lie (tuplescan/segmented_prefix_sum.h), after they were checked: all that a backend needs to know
+ * beside the scan. */
+#ifndef SEGMENTS_H
+#define SEGMENTS_H
+
+#include <tuplescan/segmented_prefix_sum.h>
+
+#include "../backend.h"
+#include "../validate.h"
+
+/* As in the caller's struct; every pointer is memory of the backend. The scan's tables are the whole ones. If they are
+ * mirrored (options->reverse), segments are still those of the caller: with in.rows = n, the rows from a up to b are
+ * rows n - b up to n - a of the mirrored table, summed from the first of these on. */
+struct segments {
+    table_segment_kind kind;
+    table_type type;
+    const void *data;
+    size_t count;
+    const uint64_t *count_at;
+    uint64_t *found, *wrong; /* set by the backend */
+    bool is_counted;         /* more segments than `count` are wrong, as something has rows for each */
+    bool mirrored;
+
+    /* scan->out has `count` rows more than scan->in: each segment has the row that it begins with before its sums. Rows
+     * of segment s, which begins at row a, begin at row a + s of the caller's table. */
+    bool has_row_before;
+};
+
+/* What `wrong` is where there are more than `count`, which is no offset's index. */
+#define SEGMENTS_TOO_MANY(segments) ((uint64_t)(segments)->count + 1)
+
+/* Values at `data`; false where they cannot be counted. */
+bool segments_values(const struct segments *segments, size_t rows, size_t *values);
+
+/* Checks a whole call. */
+table_status validate_segments(const table_view *in, const table_view *out, const table_segments *segments,
+                               const table_scan_options *options, enum call_form form, struct call *call,
+                               struct segments *checked);
+
+/* The SHAPE error of segments of which number `wrong` is wrong, in a table of `rows` rows. */
+table_status segments_fail(const struct segments *segments, size_t rows, uint64_t wrong);
+
+/* What the host reads of segments in its memory. A cut is a place between two segments. */
+struct segment_cut {
+    size_t segment;
+    uint64_t row;
+};
+struct segment_reader {
+    const struct segments *segments;
+    uint64_t rows;           /* of the table */
+    size_t end;              /* the number of the first segment that is not wanted any more */
+    struct segment_cut next; /* what is read next */
+};
+
+/* The next segments, at most `room` of them, and how many they are; 0: there are no more. Segment k of them has the
+ * rows from bounds[k] up to bounds[k + 1], and there is room for one more bound than segments. */
+size_t segments_read(struct segment_reader *reader, uint64_t *bounds, size_t room);
+
+/* The least weight of what lies between two cuts, where a row weighs `row` and a segment `segment`. */
+struct segment_weights {
+    uint64_t row, segment, between;
+};
+
+/* Looks at all segments, and cuts them: cut 0 is the beginning, and the one after the last is the end. There is room
+ * for two more cuts than the weight of all divided by `between`. Sets `found` and `wrong`. SHAPE. */
+table_status segments_survey(const struct segments *segments, size_t rows, const struct segment_weights *weights,
+                             struct segment_cut *cuts, size_t *cut_count);
+
+#endif

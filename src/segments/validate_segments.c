@@ -1,0 +1,198 @@
+/* The gate of calls on segments: the tables are checked as those of a plain call, and what has rows for each segment
+ * here. */
+#include "../checked.h"
+#include "../refusals.h"
+#include "../status.h"
+#include "../views.h"
+#include "segments.h"
+
+enum { NAMED_OF_SEGMENTS = 8 };
+
+/* Memory beside the tables. */
+struct named {
+    const char *name;
+    const void *memory;
+    size_t count;
+    table_type type;
+    bool may_lie_in_tables; /* it is read, and may be read from where `in` is */
+    bool is_written;
+};
+
+bool segments_values(const struct segments *segments, size_t rows, size_t *values) {
+    switch (segments->kind) {
+    case TABLE_SEGMENT_OFFSETS:
+        return checked_add(segments->count, segments->data || segments->count > 0, values);
+    case TABLE_SEGMENT_LENGTHS:
+        *values = segments->count;
+        return true;
+    default:
+        *values = rows;
+        return true;
+    }
+}
+
+static table_status validate_kind(const table_segments *segments) {
+    const bool counted = segments->kind == TABLE_SEGMENT_OFFSETS || segments->kind == TABLE_SEGMENT_LENGTHS;
+    const table_type type = segments->type;
+    if (!counted && segments->kind != TABLE_SEGMENT_KEYS && segments->kind != TABLE_SEGMENT_HEADS)
+        return status_fail(TABLE_ERROR_ARGUMENT, "segments->kind %d is no kind of segments", (int)segments->kind);
+    if (table_type_size(type) == 0)
+        return status_fail(TABLE_ERROR_TYPE, "segments->type %d is no element type", (int)type);
+    if (counted && type != TABLE_I32 && type != TABLE_I64)
+        return status_fail(TABLE_ERROR_TYPE, "segments->type is %s, and offsets and lengths are i32 or i64",
+                           table_type_name(type));
+    if (segments->kind == TABLE_SEGMENT_HEADS && type != TABLE_U8 && type != TABLE_BOOL)
+        return status_fail(TABLE_ERROR_TYPE, "segments->type is %s, and flags are u8 or bool", table_type_name(type));
+    if (!counted && segments->count_at)
+        return status_fail(TABLE_ERROR_ARGUMENT, "segments->count_at is for offsets and lengths");
+    for (int i = 0; i < RESERVED_WORDS(segments); i++)
+        if (segments->reserved[i] != 0)
+            return status_fail(TABLE_ERROR_ARGUMENT,
+                               "segments->reserved[%d] is not 0: the struct was not cleared, or is of a later version "
+                               "than this library, %s",
+                               i, table_version());
+    return TABLE_OK;
+}
+
+static struct segments take_segments(const table_segments *segments, const table_scan_options *options) {
+    return (struct segments){.kind = segments->kind,
+                             .type = segments->type,
+                             .data = segments->data,
+                             .count = segments->count,
+                             .count_at = segments->count_at,
+                             .found = segments->found,
+                             .wrong = segments->wrong,
+                             .is_counted = options->carry_in || options->carry_out || options->offsets,
+                             .mirrored = options->reverse != 0,
+                             .has_row_before = options->offsets != 0};
+}
+
+/* `all` has rows for the segments, and the plain call none: it is checked with the first rows of it. */
+static table_status validate_tables(const table_view *in, const table_view *out, size_t segments,
+                                    const table_scan_options *options, enum call_form form, struct call *call) {
+    struct table_scan_options plain = *options;
+    struct table_view all, rows = *out;
+    size_t wanted;
+    plain.carry_in = NULL;
+    plain.carry_out = NULL;
+    plain.offsets = 0;
+    if (form == CALL_FOR_TOTALS) {
+        plain.stream = NULL;
+        plain.workspace = NULL;
+        plain.workspace_bytes = 0;
+    }
+    if (!options->offsets)
+        return validate_scan(in, out, &plain, form, call);
+    table_status status = validate_table("out", out, &all);
+    if (status == TABLE_OK && (!checked_add(in->rows, segments, &wanted) || out->rows != wanted))
+        status = status_fail(TABLE_ERROR_SHAPE,
+                             "in is %zu x %zu and out is %zu x %zu, and with options->offsets it has a row more for "
+                             "each of %zu segments",
+                             in->rows, in->columns, out->rows, out->columns, segments);
+    if (status == TABLE_OK) {
+        rows = view_rows(&all, 0, in->rows);
+        status = validate_scan(in, &rows, &plain, form, call);
+    }
+    if (status == TABLE_OK)
+        status = validate_apart("in", &call->scan.in, "out", &all, false);
+    if (status == TABLE_OK)
+        status = refuse_float_products(CALLER_OFFSETS, options->operation, out->type);
+    if (options->reverse)
+        view_mirror(&all);
+    call->scan.out = all;
+    return status;
+}
+
+static table_status list_named(const struct scan *scan, const struct segments *segments,
+                               struct named named[NAMED_OF_SEGMENTS]) {
+    size_t carried, values;
+    if (!checked_multiply(segments->count, scan->in.columns, &carried) ||
+        !segments_values(segments, scan->in.rows, &values))
+        return status_fail(TABLE_ERROR_TOO_LARGE, "segments->count %zu: rows of %zu columns cannot be addressed",
+                           segments->count, scan->in.columns);
+    if (values > 0 && !segments->data)
+        return status_fail(TABLE_ERROR_ARGUMENT, "segments->data is a null pointer");
+    const struct named all[NAMED_OF_SEGMENTS] = {
+        {"options->carry_in", scan->carry_in, carried, scan->element->type, false, false},
+        {"options->carry_out", scan->carry_out, carried, scan->element->type, false, true},
+        {"options->first_overflow", scan->first_overflow, 1, TABLE_U64, false, true},
+        {"options->skipped", scan->load.nans, 1, TABLE_U64, false, true},
+        {"segments->data", segments->data, values, segments->type, true, false},
+        {"segments->count_at", segments->count_at, 1, TABLE_U64, true, false},
+        {"segments->found", segments->found, 1, TABLE_U64, false, true},
+        {"segments->wrong", segments->wrong, 1, TABLE_U64, false, true}};
+    for (unsigned i = 0; i < NAMED_OF_SEGMENTS; i++)
+        named[i] = all[i];
+    return TABLE_OK;
+}
+
+/* What is written may lie in nothing else, but for carries that are the same rows. */
+static table_status validate_named(const struct call *call, const struct named named[NAMED_OF_SEGMENTS]) {
+    const struct scan *scan = &call->scan;
+    struct table_view views[NAMED_OF_SEGMENTS];
+    table_status status = TABLE_OK;
+    for (unsigned i = 0; i < NAMED_OF_SEGMENTS && status == TABLE_OK; i++) {
+        const struct named *one = &named[i];
+        status = validate_row(one->name, one->memory, one->count, one->type, &views[i]);
+        if (status == TABLE_OK && !one->may_lie_in_tables)
+            status = validate_apart(one->name, &views[i], "in", &scan->in, false);
+        if (status == TABLE_OK && scan->out.data)
+            status = validate_apart(one->name, &views[i], "out", &scan->out, false);
+        for (unsigned j = 0; j < i && status == TABLE_OK; j++)
+            if (one->is_written || named[j].is_written)
+                status = validate_apart(one->name, &views[i], named[j].name, &views[j], i == 1);
+        if (status == TABLE_OK)
+            status = validate_reach(call->backend, one->name, one->memory);
+    }
+    return status;
+}
+
+static table_status validate_segments_backend(const struct call *call, const struct segments *segments,
+                                              enum call_form form) {
+    const struct backend *backend = call->backend;
+    if (!backend->segments)
+        return status_fail(TABLE_ERROR_BACKEND, "the CUDA backend does not know segments yet");
+    if (!backend->copy_rows || call->scan.chunks == 0)
+        return TABLE_OK;
+    if (call->device < 0)
+        return status_fail(TABLE_ERROR_BACKEND, "segments on the CUDA backend: the tables are in host memory");
+    if (form != CALL_ON_STREAM)
+        return TABLE_OK;
+    if (backend_device_of(segments->data) < 0 || (segments->count_at && backend_device_of(segments->count_at) < 0))
+        return status_fail(TABLE_ERROR_BACKEND, "segments: the stream forms on CUDA need them in device memory");
+    return TABLE_OK;
+}
+
+static bool is_for_totals(const table_view *in, const table_view *out, const table_scan_options *options) {
+    return in && out && !out->data && out->rows == 0 && in->rows > 0 && options->carry_out;
+}
+
+table_status validate_segments(const table_view *in, const table_view *out, const table_segments *segments,
+                               const table_scan_options *options, enum call_form form, struct call *call,
+                               struct segments *checked) {
+    static const struct table_scan_options defaults;
+    struct named named[NAMED_OF_SEGMENTS];
+    options = options ? options : &defaults;
+    if (!in || !out || !segments)
+        return status_fail(TABLE_ERROR_ARGUMENT, "%s is a null pointer", !in ? "in" : !out ? "out" : "segments");
+    const bool totals = is_for_totals(in, out, options);
+    table_status status = refuse_wrong_options(options, form, false);
+    if (status == TABLE_OK)
+        status = refuse(totals ? CALLER_TOTALS_OF_SEGMENTS : CALLER_SEGMENTS, options);
+    if (status == TABLE_OK)
+        status = validate_kind(segments);
+    if (status != TABLE_OK)
+        return status;
+    *checked = take_segments(segments, options);
+    status = validate_tables(in, out, segments->count, options, totals ? CALL_FOR_TOTALS : form, call);
+    if (status != TABLE_OK)
+        return status;
+    call->scan.carry_in = options->carry_in;
+    call->scan.carry_out = options->carry_out;
+    call->scan.stream = options->stream;
+    call->form = form;
+    status = list_named(&call->scan, checked, named);
+    if (status == TABLE_OK)
+        status = validate_named(call, named);
+    return status == TABLE_OK ? validate_segments_backend(call, checked, form) : status;
+}
