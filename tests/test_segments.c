@@ -342,8 +342,148 @@ static void test_random(void **state) {
     }
 }
 
+/* A call that is right as it stands. */
+enum { ROWS = 10, COLUMNS = 2, SEGMENTS = 3 };
+struct right_call {
+    table_view in, out;
+    table_segments segments;
+    table_scan_options options;
+};
+static struct {
+    int32_t in[ROWS * COLUMNS], out[(ROWS + SEGMENTS) * COLUMNS], starts[SEGMENTS * COLUMNS], lasts[SEGMENTS * COLUMNS];
+    int64_t offsets[SEGMENTS + 1];
+    uint64_t count_at, found, wrong, overflow;
+} memory, kept;
+
+static struct right_call right_call(void) {
+    const int64_t offsets[] = {1, 4, 4, 9};
+    memset(&memory, 1, sizeof memory);
+    memcpy(memory.offsets, offsets, sizeof offsets);
+    memory.count_at = SEGMENTS;
+    return (struct right_call){
+        .in = {memory.in, ROWS, COLUMNS, 0, TABLE_I32},
+        .out = {memory.out, ROWS, COLUMNS, 0, TABLE_I32},
+        .segments = {.kind = TABLE_SEGMENT_OFFSETS, .type = TABLE_I64, .data = memory.offsets, .count = SEGMENTS},
+        .options = {.carry_in = memory.starts, .carry_out = memory.lasts, .first_overflow = &memory.overflow}};
+}
+
+/* The reason has the word, and nothing but `found` and `wrong` is written. */
+static void expect_refused(const struct right_call *call, table_status status, const char *word) {
+    memcpy(&kept, &memory, sizeof memory);
+    expect(table_segmented_prefix_sum(&call->in, &call->out, &call->segments, &call->options), status, word);
+    kept.found = memory.found;
+    kept.wrong = memory.wrong;
+    assert_memory_equal(&kept, &memory, sizeof memory);
+}
+#define WRONG(STATUS, WORD, ...)                                                                                       \
+    do {                                                                                                               \
+        struct right_call call = right_call();                                                                         \
+        __VA_ARGS__;                                                                                                   \
+        expect_refused(&call, TABLE_ERROR_##STATUS, WORD);                                                             \
+    } while (0)
+
+static void test_wrong_calls(void **state) {
+    const struct right_call right = right_call();
+    size_t bytes = 12345;
+    (void)state;
+    assert_int_equal(table_segmented_prefix_sum(&right.in, &right.out, &right.segments, &right.options), TABLE_OK);
+    expect(table_segmented_prefix_sum(NULL, &right.out, &right.segments, NULL), TABLE_ERROR_ARGUMENT, "in");
+    expect(table_segmented_prefix_sum(&right.in, NULL, &right.segments, NULL), TABLE_ERROR_ARGUMENT, "out");
+    expect(table_segmented_prefix_sum(&right.in, &right.out, NULL, NULL), TABLE_ERROR_ARGUMENT, "segments");
+    expect(table_segmented_prefix_sum_workspace(&right.in, &right.out, &right.segments, NULL, NULL),
+           TABLE_ERROR_ARGUMENT, "bytes");
+    WRONG(ARGUMENT, "kind 0", call.segments.kind = (table_segment_kind)0);
+    WRONG(ARGUMENT, "kind 5", call.segments.kind = (table_segment_kind)5);
+    WRONG(TYPE, "type 0", call.segments.type = (table_type)0);
+    WRONG(TYPE, "i32 or i64", call.segments.type = TABLE_U64);
+    WRONG(TYPE, "u8 or bool", call.segments.kind = TABLE_SEGMENT_HEADS);
+    WRONG(ARGUMENT, "segments->data", call.segments.data = NULL);
+    WRONG(ALIGNMENT, "segments->data", call.segments.data = (char *)memory.offsets + 4);
+    WRONG(ARGUMENT, "segments->reserved[7]", call.segments.reserved[7] = 1);
+    WRONG(ARGUMENT, "count_at", call.segments.kind = TABLE_SEGMENT_KEYS, call.segments.count_at = &memory.count_at);
+    WRONG(TOO_LARGE, "segments->count", call.segments.count = SIZE_MAX);
+    WRONG(ARGUMENT, "tables", call.options.tables = 2);
+    WRONG(ARGUMENT, "state", call.options.state = memory.lasts);
+    WRONG(ARGUMENT, "offsets and exclusive", call.options.offsets = call.options.exclusive = 1);
+    WRONG(SHAPE, "row more", call.options.offsets = 1);
+    WRONG(OVERLAP, "in and out", call.options.offsets = 1, call.out.rows = ROWS + SEGMENTS, call.out.data = memory.in);
+    WRONG(OVERLAP, "in and out", call.out.data = memory.in + 1);
+    WRONG(SHAPE, "9 x 2", call.out.rows = ROWS - 1);
+    WRONG(OVERLAP, "carry_in and out", call.options.carry_in = memory.out);
+    WRONG(OVERLAP, "carry_out and in", call.options.carry_out = memory.in);
+    WRONG(OVERLAP, "carry_out", call.options.carry_out = memory.starts + 2);
+    WRONG(OVERLAP, "segments->data and out", call.segments.data = memory.out);
+    WRONG(OVERLAP, "segments->found and segments->data", call.segments.found = (uint64_t *)memory.offsets);
+    WRONG(OVERLAP, "segments->wrong and", call.segments.wrong = call.segments.found = &memory.found);
+    WRONG(ARGUMENT, "exclusive", call.out.rows = 0, call.out.data = NULL, call.options.exclusive = 1);
+    WRONG(ARGUMENT, "first_overflow", call.out.rows = 0, call.out.data = NULL);
+    WRONG(SHAPE, "0 x 2", call.out.rows = 0, call.out.data = NULL, call.options.carry_out = NULL);
+    WRONG(SHAPE, "data[3]", memory.offsets[3] = ROWS + 1);
+    WRONG(SHAPE, "data[2]", memory.offsets[2] = 3);
+    WRONG(SHAPE, "data[0]", memory.offsets[0] = -1);
+    WRONG(SHAPE, "more segments", memory.count_at = SEGMENTS + 1, call.segments.count_at = &memory.count_at);
+    WRONG(SHAPE, "more segments", call.segments.kind = TABLE_SEGMENT_KEYS, call.segments.data = memory.in,
+          call.segments.type = TABLE_I32, call.segments.count = 1, memory.in[3] = memory.in[5] = 0);
+    expect(table_segmented_prefix_sum_workspace(&right.in, &right.out, NULL, NULL, &bytes), TABLE_ERROR_ARGUMENT, "");
+    assert_int_equal(bytes, 12345);
+}
+
+/* Anything at all as offsets and lengths: it is right, or the first that is wrong is named and nothing is written. */
+static void test_any_offsets(void **state) {
+    struct random random = {run_seed()};
+    (void)state;
+    for (unsigned trial = 0; trial < 20000; trial++) {
+        struct right_call call = right_call();
+        const bool lengths = trial & 1;
+        const int64_t extreme[] = {INT64_MIN, INT64_MAX, -1, ROWS, ROWS + 1, INT32_MIN};
+        uint64_t expected = TABLE_SEGMENTS_RIGHT;
+        int64_t before = 0;
+        for (size_t i = 0; i <= SEGMENTS; i++)
+            memory.offsets[i] = random_once_in(&random, 8) ? extreme[random_below(&random, 6)]
+                                : lengths                  ? (int64_t)random_below(&random, 6)
+                                          : before + (int64_t)random_below(&random, 5) - random_once_in(&random, 9);
+        for (size_t i = 0; i < (size_t)SEGMENTS + !lengths && expected == TABLE_SEGMENTS_RIGHT; i++) {
+            const int64_t value = memory.offsets[i];
+            if (value < (lengths ? 0 : before) || value > ROWS - (lengths ? before : 0))
+                expected = i;
+            before = lengths ? before + value : value;
+        }
+        call.segments.kind = lengths ? TABLE_SEGMENT_LENGTHS : TABLE_SEGMENT_OFFSETS;
+        call.segments.wrong = &memory.wrong;
+        if (expected == TABLE_SEGMENTS_RIGHT)
+            assert_int_equal(table_segmented_prefix_sum(&call.in, &call.out, &call.segments, &call.options), TABLE_OK);
+        else
+            expect_refused(&call, TABLE_ERROR_SHAPE, "segments->data[");
+        assert_true(memory.wrong == expected);
+    }
+}
+
+/* No segments, no rows, no columns. */
+static void test_nothing(void **state) {
+    struct right_call call = right_call();
+    (void)state;
+    call.segments.count = 0;
+    memcpy(&kept, &memory, sizeof memory);
+    kept.overflow = TABLE_NO_OVERFLOW;
+    assert_int_equal(table_segmented_prefix_sum(&call.in, &call.out, &call.segments, &call.options), TABLE_OK);
+    assert_memory_equal(&kept, &memory, sizeof memory);
+    call.segments.data = NULL;
+    assert_int_equal(table_segmented_prefix_sum(&call.in, &call.out, &call.segments, &call.options), TABLE_OK);
+    assert_memory_equal(&kept, &memory, sizeof memory);
+    call = right_call();
+    memset(memory.offsets, 0, sizeof memory.offsets);
+    memset(memory.starts, 3, sizeof memory.starts);
+    call.in.rows = call.out.rows = 0;
+    assert_int_equal(table_segmented_prefix_sum(&call.in, &call.out, &call.segments, &call.options), TABLE_OK);
+    assert_memory_equal(memory.starts, memory.lasts, sizeof memory.lasts);
+    call = right_call();
+    call.in.columns = call.out.columns = 0;
+    assert_int_equal(table_segmented_prefix_sum(&call.in, &call.out, &call.segments, &call.options), TABLE_OK);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_random)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_random), cmocka_unit_test(test_wrong_calls),
+                                       cmocka_unit_test(test_any_offsets), cmocka_unit_test(test_nothing)};
     const char *reason = ways_unavailable();
     if (reason) {
         print_message("%s\n", reason);

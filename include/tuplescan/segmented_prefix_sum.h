@@ -68,14 +68,17 @@ typedef struct table_segments {
  * out: as for table_prefix_sum(). Without rows, where `in` has some: no results are written, only carry_out, and
  * out->type is what totals are kept in (table_kept_type()).
  *
- * options: as for table_prefix_sum(), with these differences: carry_in, carry_out  segments->count rows, side by side:
- * with what each segment begins, and its last sums (what it begins with, if it is empty). Rows for which there is no
- * segment are neither read nor written. first_overflow  counts i * columns + j, i being the row of the whole table;
- * with `reverse`, from its last row reverse       each segment from its end offsets       out has segments->count rows
- * more than in: segment s is one row longer, and its rows begin s rows further down. out lies apart from in. Not for
- * products of floats (ARGUMENT). strategy      says nothing tables, state  are refused (ARGUMENT). A segment that goes
- * on in another table has what it began with as its row of carry_in, which has the bits of the whole for what may be
- * joined in any order; or is given to table_prefix_sum() with a state, which has them for floats, too.
+ * options: as for table_prefix_sum(), with these differences:
+ *   carry_in, carry_out  segments->count rows, side by side: what each segment begins with, and its last sums (what it
+ *                 began with, if it is empty). Rows of no segment are neither read nor written.
+ *   first_overflow  counts i * columns + j, i being the row of the whole table; with `reverse`, from its last row
+ *   reverse       each segment from its end
+ *   offsets       out has segments->count rows more than in: segment s is one row longer, and its rows begin s rows
+ *                 further down. out lies apart from in. Not for products of floats (ARGUMENT).
+ *   strategy      says nothing
+ *   tables, state  are refused (ARGUMENT). A segment that goes on in the next table has its row of carry_out as its row
+ *                 of carry_in there: the bits of the whole for integers, maxima and minima. Sums of floats have them by
+ *                 table_prefix_sum() of that one segment with a state.
  *
  * On CUDA: tables in device memory (BACKEND otherwise).
  *

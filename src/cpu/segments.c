@@ -49,7 +49,7 @@ static struct segmented plan(const struct scan *scan, const struct segments *seg
     all.weights = (struct segment_weights){values_bytes(scan), SEGMENT_BYTES, part > RUN_BYTES ? part : RUN_BYTES};
     if (all.threads == 1)
         all.weights.between = UINT64_MAX;
-    all.worker_bytes = round_up(divide(scan).worker_bytes);
+    all.worker_bytes = scan->in.columns > 0 ? round_up(divide(scan).worker_bytes) : 0;
     all.map_row_bytes = element_is_map(scan->element) ? round_up(scan_row_bytes(scan)) : 0;
     return all;
 }
