@@ -29,7 +29,7 @@ static void expect(int holds) {
 static bool is_table(const unsigned char *bytes, size_t count, const struct input_request *request,
                      struct table_layout *layout) {
     struct input_reason reason = {.code = 0};
-    const bool accepted = input_npy_locate(bytes, count, count, request, layout, &reason);
+    const bool accepted = input_npy.locate(bytes, count, count, request, layout, &reason);
     expect(accepted || (reason.code != 0 && reason.text[0] != '\0' && strlen(reason.text) < sizeof reason.text));
     return accepted;
 }

@@ -128,14 +128,15 @@ static int read_some(struct input_file *file, size_t wanted, bool *ended) {
     return EX_OK;
 }
 
-int input_peek(struct input_file *file, size_t first, int wanted(const struct input_file *file, size_t *bytes)) {
-    size_t most = first;
+int input_peek(struct input_file *file, const struct input_format *format) {
+    struct input_reason reason;
+    size_t most = format->least;
     bool ended = false;
     int code = EX_OK;
     while (code == EX_OK && !ended && file->bytes < most) {
         code = read_some(file, most, &ended);
-        if (code == EX_OK)
-            code = wanted(file, &most);
+        if (code == EX_OK && !format->header(file, &most, &reason))
+            code = fail(reason.code, "%s: %s", file->name, reason.text);
     }
     return code;
 }

@@ -13,9 +13,8 @@ size_t input_total(const struct input_file *file);
 /* Whether the file can be read at any place, from file->base on. */
 bool input_can_seek(const struct input_file *file);
 
-/* Has the first bytes of the file in file->memory: file->bytes, as many as `wanted` says of those that are there, from
- * `first` on, or fewer, where the file ends. */
-int input_peek(struct input_file *file, size_t first, int wanted(const struct input_file *file, size_t *bytes));
+/* Has the header of the format in file->memory: file->bytes, or fewer, where the file ends. */
+int input_peek(struct input_file *file, const struct input_format *format);
 
 /* What lies after the layout's offset is read as values: what input_peek() has brought of it becomes the head. */
 int input_values_follow(struct input_file *file);
@@ -29,19 +28,14 @@ ssize_t input_bytes_read(struct input_file *file, void *to, size_t bytes);
 /* Notes that reading failed with that code, after a message; -1. */
 ssize_t input_failed(struct input_file *file, int code);
 
-/* Whether the values are raw, whatever the file looks like. */
-bool input_is_asked_raw(const struct input_request *request);
-
 /* Finds the format, and opens the file by it: a member of an archive, if it has a source. */
 int input_open_format(struct input_file *file, const struct input_request *request);
 
-/* Whether more bytes could make a .npy of a file that begins with these; bytes before the values of one, 0: it is none
- * (so far); and its layout, in a file of `total` bytes, or INPUT_UNKNOWN, of which the first `count` are at hand. */
+/* Whether the bytes are the first ones of a .npy; bytes before the values of one, 0: it is none (so far); and whether a
+ * table may end after so many bytes of values. */
 enum { INPUT_NPY_LEAST = 12, INPUT_TENSORS_LEAST = 8 }; /* the bytes that say how long a header is */
-bool input_npy_begins(const unsigned char *bytes, size_t count);
+bool input_npy_recognise(const unsigned char *bytes, size_t count);
 size_t input_npy_header(const unsigned char *bytes, size_t count);
-bool input_npy_locate(const unsigned char *bytes, size_t count, size_t total, const struct input_request *request,
-                      struct table_layout *layout, struct input_reason *reason);
 bool input_npy_has(struct table_layout *layout, size_t bytes, struct input_reason *reason);
 
 /* Finds the rows of a table of which `bytes` bytes are values: whole rows, or there is a reason. */
@@ -49,9 +43,6 @@ bool input_raw_has(struct table_layout *layout, size_t bytes, struct input_reaso
 
 /* Bytes before the values of a safetensors file that begins with these bytes; 0: it is none. */
 size_t input_safetensors_header(const unsigned char *bytes, size_t count);
-
-/* A guess: whether the file is an archive, one of whose members is to be read. */
-int input_guess_archive(struct input_file *file, const struct input_request *request, bool *is);
 
 /* Has values that lie in the file in another way than in a table (struct layout_stored) brought into order piece by
  * piece, in little memory. From a pipe, those that lie column by column are brought into memory first. */

@@ -10,22 +10,81 @@
 
 #include "message.h"
 
-/* In the order in which they are tried. */
-static const struct input_format *const formats[] = {&input_npz,         &input_csv, &input_tsv, &input_text,
-                                                     &input_safetensors, &input_npy, &input_raw};
+/* In the order in which they are tried; what is none of these is a .npy, if it begins like one, or raw values. */
+static const struct input_format *const formats[] = {&input_npz, &input_csv, &input_tsv, &input_text,
+                                                     &input_safetensors};
 enum { FORMATS = sizeof formats / sizeof formats[0], DROP_BYTES = 1 << 14 };
 
-bool input_is_asked_raw(const struct input_request *request) {
-    return request->format && strcmp(request->format, input_raw.name) == 0;
+/* Whether the file begins so; what comes by a pipe is not known yet, and may. */
+static bool begins(const struct input_file *file, const char *wanted) {
+    char found[8];
+    const size_t length = strlen(wanted);
+    return length == 0 || (input_can_seek(file) && pread(file->fd, found, length, file->base) == (ssize_t)length &&
+                           memcmp(found, wanted, length) == 0);
+}
+
+/* Whether an option or the file's name means the format, or the file begins like it and a member is asked for. */
+static bool is_meant(const struct input_file *file, const struct input_request *request,
+                     const struct input_format *format) {
+    if (format->delimiter && request->format)
+        return strcmp(request->format, format->name) == 0;
+    if (file->source.state || (request->format && strcmp(request->format, input_raw.name) == 0))
+        return false;
+    return input_ends_in(file->name, format->ending) ||
+           (format->begins && request->member && begins(file, format->begins));
+}
+
+static int find_format(struct input_file *file, const struct input_request *request) {
+    for (unsigned i = 0; i < FORMATS; i++)
+        if (is_meant(file, request, formats[i])) {
+            file->format = formats[i];
+            return EX_OK;
+        }
+    const bool is_raw = request->format && strcmp(request->format, input_raw.name) == 0;
+    const int code = is_raw ? EX_OK : input_peek(file, &input_npy);
+    const bool is_npy = !is_raw && (request->format || input_npy_recognise(file->memory, file->bytes));
+    file->format = is_npy ? &input_npy : &input_raw;
+    if (code == EX_OK && !request->format && !is_npy && input_ends_in(file->name, ".npy"))
+        return fail(EX_DATAERR, "%s: is not a .npy file: it does not begin with \\x93NUMPY", file->name);
+    return code;
+}
+
+/* Keeps the header of a .npy that may grow, or whose values will be moved. */
+static int keep_header(struct input_file *file, const struct input_request *request) {
+    const size_t offset = file->layout.offset;
+    if (request->longer && input_can_seek(file)) {
+        file->kept = malloc(offset);
+        if (!file->kept)
+            return input_no_memory(file, offset);
+        memcpy(file->kept, file->memory, offset);
+    }
+    if (request->own && file->layout.stored.element_bytes == 0) {
+        file->header = file->memory;
+        file->memory = NULL;
+    }
+    return EX_OK;
+}
+
+/* A table that lies in the file as its header says, or the request. */
+static int open_table(struct input_file *file, const struct input_request *request) {
+    const struct input_format *format = file->format;
+    const size_t total = input_total(file);
+    struct input_reason reason;
+    int code = input_peek(file, format);
+    if (code != EX_OK)
+        return code;
+    if (!format->locate(file->memory, file->bytes, total, request, &file->layout, &reason))
+        return fail(reason.code, "%s: %s", file->name, reason.text);
+    file->rows_known = format->header || total != INPUT_UNKNOWN;
+    if (format == &input_npy)
+        code = keep_header(file, request);
+    if (code == EX_OK)
+        code = input_values_follow(file);
+    return code == EX_OK ? input_convert_begin(file) : code;
 }
 
 int input_open_format(struct input_file *file, const struct input_request *request) {
-    bool is = false;
-    int code = EX_OK;
-    for (unsigned i = 0; i < FORMATS && code == EX_OK && !is; i++) {
-        file->format = formats[i];
-        code = formats[i]->guess(file, request, &is);
-    }
+    const int code = find_format(file, request);
     const bool says_all = file->format == &input_npy || file->format == &input_safetensors;
     if (code == EX_OK && says_all && !request->type_is_a_hint && (request->type || request->columns || request->skip))
         return fail(
@@ -33,7 +92,7 @@ int input_open_format(struct input_file *file, const struct input_request *reque
             "%s: is a .%s file, which says its type and columns itself: leave out --type, --columns and --skip, "
             "or say --input-format raw",
             file->name, file->format->name);
-    return code == EX_OK ? file->format->open(file, request) : code;
+    return code != EX_OK ? code : file->format->open ? file->format->open(file, request) : open_table(file, request);
 }
 
 /* The request for a file that rows may just be appended to: beside it is what says so. */

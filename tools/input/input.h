@@ -73,14 +73,20 @@ struct input_file;
 typedef void input_visit(void *context, const char *name, size_t length, const struct table_layout *layout,
                          const char *why);
 
-/* A row of the table of formats. Functions return EX_OK, or the exit code after a message. */
+/* A row of the table of formats. Functions that return an int give EX_OK, or the exit code after a message. */
 struct input_format {
     const char *name, *output; /* what it is called, and what is made of it unless an option says more */
     const char *ending;        /* of names of files; NULL: none means it */
+    const char *begins;        /* of a file of several tables: how it begins, where a member is asked for; or NULL */
     char delimiter;            /* of text, between its fields; 0: it is none */
-    /* Whether the file is of this format, by what is asked for, its name, or what input_peek() brings of it. */
-    int (*guess)(struct input_file *file, const struct input_request *request, bool *is);
-    /* Reads what lies before the values: finds the layout, and says how values are read that lie otherwise. */
+    /* Of a table whose values lie as in memory, after a header: *bytes of the header, of which `least` say how many, or
+     * fewer, where the file is not of this format; NULL: it has none. */
+    size_t least;
+    bool (*header)(const struct input_file *file, size_t *bytes, struct input_reason *reason);
+    /* The layout of such a table in a file of `total` bytes, or INPUT_UNKNOWN, whose first `count` are at hand. */
+    bool (*locate)(const unsigned char *bytes, size_t count, size_t total, const struct input_request *request,
+                   struct table_layout *layout, struct input_reason *reason);
+    /* Of any other table: reads what lies before the values, finds the layout, and says how values are read. */
     int (*open)(struct input_file *file, const struct input_request *request);
     /* After the values, of which the file had that many bytes: whether it may end there. Fills in unknown rows. */
     bool (*has)(struct table_layout *layout, size_t bytes, struct input_reason *reason);

@@ -1,7 +1,6 @@
 /* Which of the tables in a file is meant. */
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "input/file.h"
 #include "message.h"
@@ -32,16 +31,6 @@ bool input_names_reason(const char *member, const struct input_names *names, str
     return member ? input_refuse(reason, EX_USAGE, "has no '%s'; there are: %s", member, names->text)
                   : input_refuse(reason, EX_USAGE, "has %zu tables, and --member says which: %s", names->count,
                                  names->text);
-}
-
-int input_guess_archive(struct input_file *file, const struct input_request *request, bool *is) {
-    char begins[2] = "";
-    if (input_is_asked_raw(request) || file->source.state)
-        return EX_OK;
-    *is = input_ends_in(file->name, ".npz") ||
-          (request->member && input_can_seek(file) && pread(file->fd, begins, 2, file->base) == 2 &&
-           memcmp(begins, "PK", 2) == 0); /* what comes from a pipe is not known yet */
-    return EX_OK;
 }
 
 size_t input_safetensors_header(const unsigned char *bytes, size_t count) {

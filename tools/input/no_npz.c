@@ -10,10 +10,5 @@ static int refuse(struct input_file *file, const struct input_request *request) 
         file->name, request->member ? request->member : "MEMBER");
 }
 
-static int refuse_all(struct input_file *file, const struct input_request *request, input_visit *visit, void *context,
-                      size_t *count) {
-    (void)visit, (void)context, (void)count;
-    return refuse(file, request);
-}
-
-const struct input_format input_npz = {"npz", "npy", ".npz", 0, input_guess_archive, refuse, NULL, refuse_all};
+const struct input_format input_npz = {
+    .name = "npz", .output = "npy", .ending = ".npz", .begins = "PK", .open = refuse};

@@ -161,7 +161,7 @@ static bool look_at_member(struct input_file *file, zip_uint64_t place, const st
         memcpy(header, begins, sizeof begins);
         is_read = zip_fread(member, header + sizeof begins, rest) == (zip_int64_t)rest;
     }
-    is_read = is_read ? input_npy_locate(header, bytes, (size_t)facts.size, request, layout, reason)
+    is_read = is_read ? input_npy.locate(header, bytes, (size_t)facts.size, request, layout, reason)
                       : input_refuse(reason, EX_DATAERR, "is not a .npy file");
     free(header);
     if (member)
@@ -185,4 +185,5 @@ static int visit_members(struct input_file *file, const struct input_request *re
     return code;
 }
 
-const struct input_format input_npz = {"npz", "npy", ".npz", 0, input_guess_archive, open_member, NULL, visit_members};
+const struct input_format input_npz = {
+    .name = "npz", .output = "npy", .ending = ".npz", .begins = "PK", .open = open_member, .each = visit_members};

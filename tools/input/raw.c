@@ -54,12 +54,6 @@ static bool refuse_other(const unsigned char *bytes, size_t count, struct input_
         "is not a .npy file; a raw one needs --type (such as u32), and text --input-format csv (or tsv, text)");
 }
 
-static int guess(struct input_file *file, const struct input_request *request, bool *is) {
-    (void)file, (void)request;
-    *is = true;
-    return EX_OK;
-}
-
 static bool locate(const unsigned char *bytes, size_t count, size_t total, const struct input_request *request,
                    struct table_layout *layout, struct input_reason *reason) {
     size_t row;
@@ -92,15 +86,4 @@ bool input_raw_has(struct table_layout *layout, size_t bytes, struct input_reaso
     return layout_finish(layout);
 }
 
-static int open_raw(struct input_file *file, const struct input_request *request) {
-    struct input_reason reason;
-    const size_t total = input_total(file);
-    if (!request->format && input_ends_in(file->name, ".npy"))
-        return fail(EX_DATAERR, "%s: is not a .npy file: it does not begin with \\x93NUMPY", file->name);
-    if (!locate(file->memory, file->bytes, total, request, &file->layout, &reason))
-        return fail(reason.code, "%s: %s", file->name, reason.text);
-    file->rows_known = total != INPUT_UNKNOWN;
-    return input_values_follow(file);
-}
-
-const struct input_format input_raw = {"raw", "raw", NULL, 0, guess, open_raw, input_raw_has, NULL};
+const struct input_format input_raw = {.name = "raw", .output = "raw", .locate = locate, .has = input_raw_has};

@@ -191,27 +191,26 @@ static bool is_within(size_t header, size_t end, size_t total, struct input_reas
                         end > SIZE_MAX - header ? end : header + end, total);
 }
 
-static int bytes_wanted(const struct input_file *file, size_t *bytes) {
+static bool header_bytes(const struct input_file *file, size_t *bytes, struct input_reason *reason) {
     enum { SHARE = 40, LEAST = 16 << 10 }; /* json-c takes some 35 bytes for each */
     const size_t share = (file->most ? file->most : memory_there(0)) / SHARE;
     *bytes =
         file->bytes < INPUT_TENSORS_LEAST ? INPUT_TENSORS_LEAST : input_safetensors_header(file->memory, file->bytes);
-    return *bytes <= (share > LEAST ? share : LEAST)
-               ? EX_OK
-               : fail(EX_OSERR,
-                      "%s: out of memory: its header has %zu bytes, and for reading it %zu bytes are needed; --memory "
-                      "says how much may be used",
-                      file->name, *bytes, SHARE * *bytes + file->used);
+    return *bytes <= (share > LEAST ? share : LEAST) ||
+           input_refuse(reason, EX_OSERR,
+                        "out of memory: its header has %zu bytes, and for reading it %zu bytes are needed; --memory "
+                        "says how much may be used",
+                        *bytes, SHARE * *bytes + file->used);
 }
 
-/* What the header says: *root, to be given back by json_object_put(). *total: bytes of the file. */
-static bool read_header(struct input_file *file, json_object **root, struct input_reason *reason) {
-    const size_t header = input_safetensors_header(file->memory, file->bytes), start = INPUT_TENSORS_LEAST;
+/* What the header says: *root, to be given back by json_object_put(). */
+static bool read_header(const unsigned char *bytes, size_t count, json_object **root, struct input_reason *reason) {
+    const size_t header = input_safetensors_header(bytes, count), start = INPUT_TENSORS_LEAST;
     *root = NULL;
-    if (header == 0 || file->bytes < header)
+    if (header == 0 || count < header)
         return input_refuse(reason, EX_DATAERR,
                             header == 0 ? "is neither a .npz nor safetensors" : "truncated: it ends in its header");
-    *root = parse((const char *)file->memory + start, header - start, reason);
+    *root = parse((const char *)bytes + start, header - start, reason);
     return *root && are_apart(*root, reason);
 }
 
@@ -220,10 +219,10 @@ static int visit_tensors(struct input_file *file, const struct input_request *re
     struct input_reason reason;
     json_object *root;
     (void)request;
-    const int code = input_peek(file, INPUT_TENSORS_LEAST, bytes_wanted);
+    const int code = input_peek(file, &input_safetensors);
     if (code != EX_OK)
         return code;
-    const bool is_read = read_header(file, &root, &reason);
+    const bool is_read = read_header(file->memory, file->bytes, &root, &reason);
     if (is_read) {
         json_object_object_foreach(root, name, tensor) {
             struct table_layout layout;
@@ -241,38 +240,29 @@ static int visit_tensors(struct input_file *file, const struct input_request *re
     return is_read ? EX_OK : fail(reason.code, "%s: %s", file->name, reason.text);
 }
 
-static bool locate(struct input_file *file, const struct input_request *request, struct input_reason *reason) {
+static bool locate(const unsigned char *bytes, size_t count, size_t total, const struct input_request *request,
+                   struct table_layout *layout, struct input_reason *reason) {
     struct input_names names = input_names_begin(request->member);
     struct span span = {0, 0};
     json_object *root;
-    bool found = read_header(file, &root, reason);
+    bool found = read_header(bytes, count, &root, reason);
     if (found && request->field_count > 0 && request->elements == INPUT_VALUES)
         found = input_refuse(reason, EX_USAGE, "has no fields: --field is for records");
     json_object *tensor = found ? find(root, request, &names) : NULL;
-    found = found && (tensor ? describe(tensor, &file->layout, &span, reason)
-                             : input_names_reason(request->member, &names, reason));
+    found = found &&
+            (tensor ? describe(tensor, layout, &span, reason) : input_names_reason(request->member, &names, reason));
     json_object_put(root);
-    file->layout.offset = file->bytes + span.begin;
-    file->layout.is_followed = true;
-    return found && is_within(file->bytes, span.end, input_total(file), reason);
+    layout->offset = count + span.begin;
+    layout->is_followed = true;
+    return found && is_within(count, span.end, total, reason);
 }
 
-static int guess(struct input_file *file, const struct input_request *request, bool *is) {
-    *is = !input_is_asked_raw(request) && !file->source.state &&
-          (request->member || input_ends_in(file->name, ".safetensors"));
-    return EX_OK;
-}
-
-static int open_tensor(struct input_file *file, const struct input_request *request) {
-    struct input_reason reason;
-    const int code = input_peek(file, INPUT_TENSORS_LEAST, bytes_wanted);
-    if (code != EX_OK)
-        return code;
-    if (!locate(file, request, &reason))
-        return fail(reason.code, "%s: %s", file->name, reason.text);
-    file->rows_known = true;
-    return input_values_follow(file);
-}
-
-const struct input_format input_safetensors = {"safetensors", "npy",       ".safetensors", 0,
-                                               guess,         open_tensor, input_npy_has,  visit_tensors};
+const struct input_format input_safetensors = {.name = "safetensors",
+                                               .output = "npy",
+                                               .ending = ".safetensors",
+                                               .begins = "",
+                                               .least = INPUT_TENSORS_LEAST,
+                                               .header = header_bytes,
+                                               .locate = locate,
+                                               .has = input_npy_has,
+                                               .each = visit_tensors};

@@ -300,19 +300,13 @@ static int open_text(struct input_file *file, const struct input_request *reques
     return code;
 }
 
-static bool is_called(const struct input_file *file, const struct input_request *request, const char *name,
-                      const char *ending) {
-    return request->format ? strcmp(request->format, name) == 0
-                           : !file->source.state && input_ends_in(file->name, ending);
-}
-
 #define FORMAT(NAME, DELIMITER, ENDING)                                                                                \
-    static int guess_##NAME(struct input_file *file, const struct input_request *request, bool *is) {                  \
-        *is = is_called(file, request, #NAME, ENDING);                                                                 \
-        return EX_OK;                                                                                                  \
-    }                                                                                                                  \
-    const struct input_format input_##NAME = {#NAME,        #NAME,     ENDING,        DELIMITER,                       \
-                                              guess_##NAME, open_text, input_raw_has, NULL}
+    const struct input_format input_##NAME = {.name = #NAME,                                                           \
+                                              .output = #NAME,                                                         \
+                                              .ending = ENDING,                                                        \
+                                              .delimiter = DELIMITER,                                                  \
+                                              .open = open_text,                                                       \
+                                              .has = input_raw_has}
 
 FORMAT(csv, ',', ".csv");
 FORMAT(tsv, '\t', ".tsv");
