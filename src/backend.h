@@ -21,7 +21,8 @@ struct backend {
     /* Whether carries are rows of values even where elements are more than their values: maps are made inside. */
     bool takes_values;
 
-    bool (*prefers_fused)(const struct scan *scan); /* whether AUTO takes the fused pass for that table */
+    /* Whether AUTO takes the fused pass for that table. NULL: always, as separate stages read everything twice. */
+    bool (*prefers_fused)(const struct scan *scan);
 
     /* The three stages. Stage 2 by the host or by recursion lies above the backends (src/stage2_*.c). Of integers it is
      * stages 1 and 3 again. Of floats it needs `stage2_sweep`, too: in place, of `rows` rows of seeds, row 0 the seed

@@ -86,7 +86,8 @@ static table_strategy choose_strategy(const struct backend *backend, const struc
     /* Where the host does not know how far a sum is, it cannot know either where the chunks of a fused pass begin. */
     totals_only = totals_only || (goes_on && scan->chunks > 0 && !scan->header_before);
     if (wanted == TABLE_STRATEGY_AUTO)
-        wanted = backend->prefers_fused(scan) ? TABLE_STRATEGY_FUSED : TABLE_STRATEGY_RECURSIVE;
+        wanted =
+            !backend->prefers_fused || backend->prefers_fused(scan) ? TABLE_STRATEGY_FUSED : TABLE_STRATEGY_RECURSIVE;
     if (wanted == TABLE_STRATEGY_FUSED && totals_only)
         return TABLE_STRATEGY_RECURSIVE; /* without results there is nothing to fuse */
     return wanted;

@@ -11,7 +11,7 @@
 
 static table_status validate_aligned(const char *name, const void *data, table_type type) {
     const size_t size = table_type_size(type);
-    if (((uintptr_t)data & (size - 1)) == 0) /* sizes are powers of two */
+    if (view_is_aligned(data, type))
         return TABLE_OK;
     return status_fail(TABLE_ERROR_ALIGNMENT, "%s %p is not aligned to the %zu bytes of %s", name, data, size,
                        table_type_name(type));

@@ -3,8 +3,14 @@
 #define VIEWS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include <tuplescan/table.h>
+
+/* Whether values of the type may lie there. Sizes are powers of two. */
+static inline bool view_is_aligned(const void *data, table_type type) {
+    return ((uintptr_t)data & (table_type_size(type) - 1)) == 0;
+}
 
 /* A stride, or a step from table to table, without its sign. */
 size_t view_length(ptrdiff_t stride);

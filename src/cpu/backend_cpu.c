@@ -90,7 +90,6 @@ static void cpu_clock_close(struct scan *scan) {
 const struct backend *backend_cpu(void) {
     static const struct backend backend = {
         .id = TABLE_BACKEND_CPU,
-        .prefers_fused = cpu_prefers_fused,
         .host_allocate = malloc,
         .host_release = free,
         .stage1_local_counts = cpu_stage1_local_counts,

@@ -4,8 +4,9 @@
 #include "../backend.h"
 #include "../checked.h"
 #include "../pool.h"
-#include "panel.h"
+#include "../views.h"
 #include "stages.h"
+#include "team.h"
 
 /* Bytes of sums that a thread takes at a time, in whole tables: small beside a core's own cache, and large beside what
  * it costs to take them. */
@@ -65,16 +66,12 @@ table_status cpu_share(unsigned threads, size_t count, void (*work)(void *contex
 
 static struct division divide(const struct scan *one) { return division_make(one, DIVISION_COLUMNS, 1); }
 
-static bool is_aligned(const void *data, table_type type) {
-    return ((uintptr_t)data & (table_type_size(type) - 1)) == 0;
-}
-
 /* Tables of so few values that most of the time would go to what is done once a table. */
 static bool are_tiny(const struct scan *scan) {
     const ptrdiff_t columns = (ptrdiff_t)scan->in.columns;
     return scan->out.type == scan->element->type && !element_is_map(scan->element) && !scan->first_overflow &&
            scan->in.rows * scan->in.columns <= CPU_TINY_VALUES && scan->in.stride == columns &&
-           scan->out.stride == columns && is_aligned(scan->out.data, scan->out.type);
+           scan->out.stride == columns && view_is_aligned(scan->out.data, scan->out.type);
 }
 
 /* Starts (NULL: what there is without) or last sums of `count` tables, rows side by side, into rows of results beside
@@ -104,8 +101,8 @@ void cpu_scan_tiny(const struct scan *scan) {
     const size_t bytes = tiny.rows * tiny.columns * table_type_size(scan->out.type);
     uint64_t from[LONE_VALUES], to[LONE_VALUES];
     const void *in = scan->in.data;
-    void *const out = is_aligned(scan->out.data, scan->out.type) ? scan->out.data : to;
-    if (!is_aligned(in, scan->in.type))
+    void *const out = view_is_aligned(scan->out.data, scan->out.type) ? scan->out.data : to;
+    if (!view_is_aligned(in, scan->in.type))
         in = memcpy(from, in, bytes);
     isa_kernels_in_use()->elements[scan->element->id]->tiny(&tiny, in, out, scan->carry_in, scan->carry_out, 1);
     if (out == to)
@@ -181,7 +178,7 @@ table_status cpu_batch(const struct scan *scan, void *workspace) {
     struct jobs jobs = {.work = scan_run, .context = &batch, .count = divide_up(scan->tables, batch.run)};
     const struct division division = divide(&one);
     batch.worker_bytes = division.worker_bytes;
-    batch.tiny = division_kernels(&division)->tiny;
+    batch.tiny = division.element_kernels->tiny;
     batch.converts = scan->in.type != scan->out.type || division.stage_in;
     if (are_tiny(scan))
         jobs.work = scan_tiny;

@@ -6,6 +6,7 @@
 #include "../checked.h"
 #include "../plan.h"
 #include "../pool.h"
+#include "../views.h"
 #include "edge.h"
 #include "factors.h"
 #include "worker.h"
@@ -43,13 +44,6 @@ unsigned division_threads(const struct scan *scan) {
     return (unsigned)smaller(smaller(scan->threads, most), worth);
 }
 
-/* Whether there are so many results that nobody will find them in a cache. */
-static bool leaves_caches(const struct division *division) {
-    const struct scan *scan = division->scan;
-    return scan->out.data && scan->out.data != scan->in.data &&
-           scan->in.rows * scan->in.columns * table_type_size(scan->out.type) >= division_limits.stream_bytes;
-}
-
 /* Panels of whole lines, as even as they can be. */
 static void cut_columns(struct division *division, enum division_kind kind) {
     const size_t columns = division->scan->in.columns, row = columns * division->value_bytes;
@@ -58,7 +52,7 @@ static void cut_columns(struct division *division, enum division_kind kind) {
         division->panels = 1;
         return;
     }
-    const size_t wide = leaves_caches(division) && division_kernels(division)->wide.turns ? TURNED_PANEL : WIDE_PANEL;
+    const size_t wide = division->leaves_caches && division->element_kernels->wide.turns ? TURNED_PANEL : WIDE_PANEL;
     size_t panels = divide_up(row, kind == DIVISION_CACHED ? CACHED_PANEL : wide);
     if (kind == DIVISION_COLUMNS) {
         panels = round_up(panels, division->threads);
@@ -79,32 +73,29 @@ static void place_chunks(struct division *division, enum division_kind kind) {
     division->parts = division->panels * division->chunks;
 }
 
-/* Chunks are worth taking, and small enough for a core's own cache: up to 64 KiB of rows, or a unit. */
+/* Chunks are worth taking, and small enough for a core's own cache: up to 64 KiB of rows, or a unit. A kernel has the
+ * blocks of the binary digits of a unit's number, counted from where it begins. */
 static void cut_rows(struct division *division, enum division_kind kind) {
-    const size_t row = division->scan->in.columns * division->value_bytes;
+    const struct scan *scan = division->scan;
+    const size_t row = scan->in.columns * division->value_bytes;
     division->chunk_rows = TABLE_UNIT_ROWS;
     division->chunks = 1;
     while (kind != DIVISION_COLUMNS && 2 * division->chunk_rows * row <= CHUNK)
         division->chunk_rows *= 2;
     place_chunks(division, kind);
+    const size_t units = (kind == DIVISION_COLUMNS ? scan->in.rows : division->chunk_rows) / TABLE_UNIT_ROWS;
+    division->blocks = units > 0 ? 64 - (unsigned)__builtin_clzll(units) : 0;
+    if (scan->state && kind == DIVISION_COLUMNS)
+        division->blocks = STATE_BLOCK_LEVELS;
 }
 
-/* The binary digits of a unit's number, counted from where a kernel begins. */
-static unsigned count_blocks(const struct division *division, enum division_kind kind) {
-    const size_t rows = kind == DIVISION_COLUMNS ? division->scan->in.rows : division->chunk_rows;
-    unsigned digits = 0;
-    if (division->scan->state && kind == DIVISION_COLUMNS)
-        return STATE_BLOCK_LEVELS;
-    for (size_t units = rows / TABLE_UNIT_ROWS; units > 0; units /= 2)
-        digits++;
-    return digits;
-}
-
-static const struct cpu_kernel *find_kernel(const struct division *division, size_t columns) {
-    const struct cpu_element_kernels *kernels = division_kernels(division);
-    if (columns <= CPU_NARROW_MOST && kernels->narrow[columns].scan)
-        return &kernels->narrow[columns];
-    return &kernels->wide;
+static void choose_kernel(struct division *division) {
+    const struct cpu_element_kernels *kernels = division->element_kernels;
+    const size_t columns = division->panel_columns;
+    const bool narrow = columns <= CPU_NARROW_MOST && kernels->narrow[columns].scan;
+    division->kernel = narrow ? &kernels->narrow[columns] : &kernels->wide;
+    division->top = STATE_UNIT_LEVEL - (unsigned)__builtin_ctzll(division->kernel->group_rows);
+    division->groups = (size_t)1 << division->top;
 }
 
 static bool is_packed(const struct table_view *view) { return (size_t)llabs(view->stride) == view->columns; }
@@ -116,50 +107,46 @@ static size_t run_bytes(const struct division *division) {
     return division->panels == 1 && is_packed(&scan->out) ? row * scan->out.rows : row;
 }
 
-static bool is_aligned(const struct table_view *view) {
-    return ((uintptr_t)view->data & (table_type_size(view->type) - 1)) == 0; /* sizes are powers of two */
-}
-
-/* How the kernel takes values of the type without a copy; CPU_AS_SUMS also where it does not. */
-static enum cpu_format find_format(const struct division *division, table_type type) {
-    const enum cpu_format format = type == TABLE_F16 ? CPU_F16 : type == TABLE_BF16 ? CPU_BF16 : CPU_AS_SUMS;
-    return division->kernel->formats >> format & 1 ? format : CPU_AS_SUMS;
+/* Whether the kernel takes the table's values, or gives results, where they are, and in which format then. */
+static bool takes(const struct division *division, const struct table_view *view, enum cpu_format *format) {
+    const struct cpu_kernel *kernel = division->kernel;
+    const enum cpu_format half = view->type == TABLE_F16 ? CPU_F16 : view->type == TABLE_BF16 ? CPU_BF16 : CPU_AS_SUMS;
+    const bool known = view->type == division->element->type || (half && kernel->formats >> half & 1);
+    if (!known || !view_is_aligned(view->data, view->type) || (kernel->packed && !is_packed(view)))
+        return false;
+    *format = half;
+    return true;
 }
 
 static void choose_staging(struct division *division) {
     const struct scan *scan = division->scan;
-    const bool packed = division->kernel->packed, is_wide = division->kernel == &division_kernels(division)->wide;
-    const size_t row = division->panel_columns * division->value_bytes;
-    const enum cpu_format in_format = find_format(division, scan->in.type);
-    const enum cpu_format out_format = find_format(division, scan->out.type);
-    division->stage_in = (scan->in.type != division->element->type && !in_format) || scan->load.without_nan ||
-                         !is_aligned(&scan->in) || (packed && !is_packed(&scan->in));
-    division->in_format = division->stage_in ? CPU_AS_SUMS : in_format;
-    division->stage_factors = factors_are_staged(division);
+    const bool is_wide = division->kernel == &division->element_kernels->wide;
+    division->stage_in = scan->load.without_nan || !takes(division, &scan->in, &division->in_format);
+    division->stage_factors = scan->factors.data && factors_are_staged(division);
     if (!scan->out.data)
         return;
-    division->stream = leaves_caches(division) && run_bytes(division) >= STREAM_RUN;
-    const bool as_sums = scan->out.type == division->element->type;
-    const bool turned = division->kernel->turns && row >= division_limits.turned_bytes;
-    division->stage_out = (division->stream && is_wide && !turned) || (packed && !is_packed(&scan->out)) ||
-                          (!as_sums && !out_format) || !is_aligned(&scan->out);
-    division->out_format = division->stage_out ? CPU_AS_SUMS : out_format;
-    division->convert_out = division->stream && division->stage_out && !as_sums;
+    const bool turned =
+        division->kernel->turns && division->panel_columns * division->value_bytes >= division_limits.turned_bytes;
+    division->stream = division->leaves_caches && run_bytes(division) >= STREAM_RUN;
+    division->stage_out =
+        (division->stream && is_wide && !turned) || !takes(division, &scan->out, &division->out_format);
+    division->convert_out = division->stream && division->stage_out && scan->out.type != division->element->type;
 }
 
-/* Whole units, after which vectors are where they were. */
-static size_t rows_to_ask(size_t rows, size_t panel_bytes) {
-    const size_t units = rows * panel_bytes > ASK_BLOCK ? ASK_BLOCK / panel_bytes / TABLE_UNIT_ROWS : 0;
-    return rows * panel_bytes <= ASK_BLOCK ? SIZE_MAX : (units > 0 ? units : 1) * TABLE_UNIT_ROWS;
-}
-
+/* Blocks of rows are whole groups; and between two looks at interrupt_came() are whole units, after which vectors are
+ * where they were. */
 static void lay_out_worker(struct division *division) {
+    const struct scan *scan = division->scan;
     const size_t panel_bytes = division->panel_columns * division->value_bytes;
     const size_t group_bytes = division->kernel->group_rows * panel_bytes;
-    const bool by_rows = division->stage_factors && division->scan->factors.stride != 0;
+    const bool by_rows = division->stage_factors && scan->factors.stride != 0;
     const bool staged = division->stage_in || division->stage_out || by_rows;
-    division->ask_rows = rows_to_ask(division->scan->in.rows, panel_bytes);
-    if (staged || division->scan->first_overflow) {
+    division->ask_rows = SIZE_MAX;
+    if (scan->in.rows * panel_bytes > ASK_BLOCK) {
+        const size_t units = ASK_BLOCK / panel_bytes / TABLE_UNIT_ROWS;
+        division->ask_rows = (units > 0 ? units : 1) * TABLE_UNIT_ROWS;
+    }
+    if (staged || scan->first_overflow) {
         const size_t groups = (staged ? BLOCK : CHECK_BLOCK) / group_bytes;
         division->block_rows = division->kernel->group_rows * (groups > 1 ? groups : 1);
         division->block_bytes = round_up(division->block_rows * panel_bytes, CPU_ALIGNMENT);
@@ -167,9 +154,10 @@ static void lay_out_worker(struct division *division) {
         division->block_rows = division->ask_rows;
     }
     division->row_bytes = round_up(panel_bytes, CPU_ALIGNMENT) * (division->element->bytes / division->value_bytes);
-    division->factor_bytes = round_up(factors_rows(division) * panel_bytes, CPU_ALIGNMENT);
+    if (scan->factors.data)
+        division->factor_bytes = round_up(factors_rows(division) * panel_bytes, CPU_ALIGNMENT);
     const size_t stack_rows = division->element->ordered ? division->top + 1 + division->blocks : 0;
-    division->has_edges = division->scan->state || division->in_format || division->out_format;
+    division->has_edges = scan->state || division->in_format || division->out_format;
     division->edge_bytes = division->has_edges ? edge_bytes(division, panel_bytes) : 0;
     division->worker_bytes =
         division->edge_bytes + division->factor_bytes +
@@ -181,13 +169,14 @@ static void lay_out_worker(struct division *division) {
 struct division division_make(const struct scan *scan, enum division_kind kind, unsigned threads) {
     struct division division = {.scan = scan, .kernels = isa_kernels_in_use(), .threads = threads};
     division.element = scan->element;
+    division.element_kernels = division.kernels->elements[scan->element->id];
     division.value_bytes = table_type_size(scan->element->type);
+    division.leaves_caches =
+        scan->out.data && scan->out.data != scan->in.data &&
+        scan->in.rows * scan->in.columns * table_type_size(scan->out.type) >= division_limits.stream_bytes;
     cut_columns(&division, kind);
     cut_rows(&division, kind);
-    division.kernel = find_kernel(&division, division.panel_columns);
-    division.top = STATE_UNIT_LEVEL - (unsigned)__builtin_ctzll(division.kernel->group_rows);
-    division.groups = (size_t)1 << division.top;
-    division.blocks = count_blocks(&division, kind);
+    choose_kernel(&division);
     choose_staging(&division);
     lay_out_worker(&division);
     return division;

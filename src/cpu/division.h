@@ -20,10 +20,13 @@ struct entry;
 struct division {
     const struct scan *scan;
     const struct cpu_kernels *kernels;
+    const struct cpu_element_kernels *element_kernels;
     const struct cpu_kernel *kernel;
     unsigned threads;
     const struct element *element;
     size_t value_bytes; /* of an element's value: as kernels take and give them */
+
+    bool leaves_caches; /* there are so many results that they are not found in a cache */
 
     size_t panel_columns; /* the last panel may have fewer */
     size_t panels;
@@ -64,10 +67,6 @@ struct division_limits {
     unsigned threads; /* never more; 0: the processors that the process may use */
 };
 extern struct division_limits division_limits;
-
-static inline const struct cpu_element_kernels *division_kernels(const struct division *division) {
-    return division->kernels->elements[division->element->id];
-}
 
 /* The threads that are worth their while for this scan, at most scan->threads. */
 unsigned division_threads(const struct scan *scan);

@@ -98,7 +98,8 @@ void edge_take(struct worker *worker, const struct division *division, const str
     const ptrdiff_t columns = (ptrdiff_t)part->columns;
     division_take(division, results || !scan->out.data ? &worker->found : NULL, own, columns,
                   division_cell(&scan->in, row, part->first_column), rows, part->columns);
-    factors_point(worker, division, part, row, rows);
+    if (scan->factors.data)
+        factors_point(worker, division, part, row, rows);
     if (worker->keeps && worker->missing + rows < group_rows)
         keep_runs(worker, division, part, &group);
     run_kernel(worker, division, part, &group, results);

@@ -2,13 +2,12 @@
 
 #include <string.h>
 
-static bool is_aligned(const struct scan_factors *factors) {
-    return ((uintptr_t)factors->data & (table_type_size(factors->type) - 1)) == 0; /* sizes are powers of two */
-}
+#include "../views.h"
 
 bool factors_are_staged(const struct division *division) {
     const struct scan_factors *factors = &division->scan->factors;
-    return factors->data && (factors->type != division->element->type || !factors->per_column || !is_aligned(factors));
+    return factors->type != division->element->type || !factors->per_column ||
+           !view_is_aligned(factors->data, factors->type);
 }
 
 static bool is_staged_by_rows(const struct division *division) {
@@ -16,8 +15,6 @@ static bool is_staged_by_rows(const struct division *division) {
 }
 
 size_t factors_rows(const struct division *division) {
-    if (!division->scan->factors.data)
-        return 0;
     return is_staged_by_rows(division) ? division->block_rows : division->kernel->group_rows;
 }
 
@@ -50,8 +47,6 @@ size_t factors_point(struct worker *worker, const struct division *division, con
                      size_t rows) {
     const struct scan_factors *factors = &division->scan->factors;
     const bool is_first = factors->shifted && row == 0;
-    if (!factors->data)
-        return rows;
     if (!division->stage_factors && !is_first) {
         worker->state.factors = cell(division, part, row);
         worker->state.factor_stride = factors->stride;

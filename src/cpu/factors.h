@@ -1,5 +1,5 @@
 /* The coefficients of a recurrence, as a kernel takes them: rows of the values' type, side by side or where they lie.
- * */
+ * For scans that have coefficients. */
 #ifndef CPU_FACTORS_H
 #define CPU_FACTORS_H
 
@@ -8,7 +8,7 @@
 /* Whether rows cannot be taken from where they are. */
 bool factors_are_staged(const struct division *division);
 
-/* Rows of a worker's buffer for them; 0 without coefficients. */
+/* Rows of a worker's buffer for them. */
 size_t factors_rows(const struct division *division);
 
 /* Points the kernel at the coefficients of the part's columns in the `rows` rows of the table from `row` on, and

@@ -11,7 +11,6 @@
 #include "../interrupt.h"
 #include "chain.h"
 #include "entry.h"
-#include "panel.h"
 #include "stages.h"
 #include "team.h"
 
@@ -57,12 +56,6 @@ static size_t shared_bytes(const struct division *division) {
     return sums_bytes(division) + division->panels * sizeof(struct progress);
 }
 
-/* Separate stages read everything twice. */
-bool cpu_prefers_fused(const struct scan *scan) {
-    (void)scan;
-    return true;
-}
-
 size_t cpu_fused_plan(const struct scan *scan, bool in_one, struct backend_pass *own, bool *may_be_refused) {
     struct pass *const pass = (void *)own;
     (void)in_one;
@@ -104,7 +97,7 @@ static void scan_chunk(struct team *team, struct worker *worker, const struct pa
     const bool ends = division->entry && part->chunk + 1 == division->chunks;
     begin_chunk(worker, division, part, NULL, NULL);
     worker->keeps = ends;
-    worker_totals(worker, division, part);
+    worker_take(worker, division, part, false);
     worker_put_total(worker, division, part, worker->sums);
     if (!wait_for(&progress->chunks, part->chunk))
         return;
@@ -115,7 +108,7 @@ static void scan_chunk(struct team *team, struct worker *worker, const struct pa
     begin_chunk(worker, division, part, worker->start,
                 division->element->ordered && division->scan->exclusive ? worker->above : NULL);
     if (division->scan->out.data)
-        worker_scan(worker, division, part);
+        worker_take(worker, division, part, true);
 }
 
 static table_status run_cached(struct team *team, char *workspace) {

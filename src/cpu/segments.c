@@ -7,8 +7,8 @@
 #include "../checked.h"
 #include "../interrupt.h"
 #include "../pool.h"
-#include "panel.h"
 #include "stages.h"
+#include "team.h"
 
 /* Runs for each thread, so that the last one to end has not long to go; the least bytes of sums of a run; and what a
  * segment weighs beside its values, in such bytes. */

@@ -7,7 +7,7 @@ static void total_part(struct team *team, struct worker *worker, const struct pa
     for (struct part unit = division_unit(part, part->first_row); unit.rows > 0;
          unit = division_unit(part, unit.first_row + unit.rows)) {
         worker_begin(worker, division, &unit, NULL, NULL);
-        worker_totals(worker, division, &unit);
+        worker_take(worker, division, &unit, false);
         worker_put_total(worker, division, &unit, division_sums(division, team->seeds, unit.chunk + 1, &unit));
     }
 }

@@ -12,7 +12,7 @@ static void scan_chunk(struct team *team, struct worker *worker, const struct pa
     const struct division *division = team->division;
     const size_t unit = part->first_row / TABLE_UNIT_ROWS;
     worker_begin(worker, division, part, division_sums(division, team->seeds, unit, part), NULL);
-    worker_scan(worker, division, part);
+    worker_take(worker, division, part, true);
 }
 
 /* Of exclusive sums, the first row of a chunk has what only the chunk above it knows: finish_chunks(). */
@@ -24,7 +24,7 @@ static void scan_units(struct team *team, struct worker *worker, const struct pa
         const bool knows_above = unit.first_row > part->first_row;
         worker_begin(worker, division, &unit, division_sums(division, team->seeds, unit.chunk, &unit),
                      knows_above && team->lasts ? worker->above : NULL);
-        worker_scan(worker, division, &unit);
+        worker_take(worker, division, &unit, true);
         if (team->lasts)
             memcpy(worker->above, worker_last(worker, division), bytes);
     }

@@ -7,7 +7,6 @@
 table_status cpu_stage1_local_counts(const struct scan *scan, void *seeds);
 table_status cpu_stage2_sweep(const struct scan *scan, void *seeds, size_t rows, const void *bases);
 table_status cpu_stage3_global_pass(const struct scan *scan, void *seeds);
-bool cpu_prefers_fused(const struct scan *scan);
 size_t cpu_fused_plan(const struct scan *scan, bool in_one, struct backend_pass *pass, bool *may_be_refused);
 table_status cpu_fused(const struct scan *scan, const struct backend_pass *pass, void *workspace);
 table_status cpu_share(unsigned threads, size_t count, void (*work)(void *context, size_t number), void *context);

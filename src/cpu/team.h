@@ -1,10 +1,18 @@
-/* Threads that share out the parts of a division. */
+/* Threads that share out the parts of a division, and what one does with a panel. */
 #ifndef CPU_TEAM_H
 #define CPU_TEAM_H
 
 #include <stdatomic.h>
 
 #include "worker.h"
+
+/* The three stages of a panel by one thread, which goes from top to bottom and needs no totals: from scan->carry_in to
+ * scan->carry_out, or from scan->state. Without results, only the carry out is made. */
+void panel_scan(struct worker *worker, const struct division *division, const struct part *part);
+
+/* Puts sums of the panel, or what a scan begins with, into a row of results beside `out`. */
+void panel_put_row(const struct division *division, const struct part *part, void *row_beside, const void *sums);
+void panel_put_start(struct worker *worker, const struct division *division, const struct part *part);
 
 struct team {
     const struct division *division;

@@ -27,7 +27,7 @@ struct worker worker_make(const struct division *division, char *memory) {
         .in_format = division->in_format,
         .out_format = division->out_format,
         .exclusive = scan->exclusive,
-        .signed_values = type_is_signed_integer(division->element->type),
+        .signed_values = scan->first_overflow && type_is_signed_integer(division->element->type),
     };
     return worker;
 }
@@ -65,7 +65,8 @@ static struct block make_block(struct worker *worker, const struct division *div
     struct block block = {.first_row = part->first_row + done, .rows = part->rows - done};
     if (block.rows > division->block_rows)
         block.rows = division->block_rows;
-    block.rows = factors_point(worker, division, part, block.first_row, block.rows);
+    if (scan->factors.data)
+        block.rows = factors_point(worker, division, part, block.first_row, block.rows);
     block.in = division_cell(&scan->in, block.first_row, part->first_column);
     block.in_stride = scan->in.stride;
     if (division->stage_in) {
@@ -161,60 +162,6 @@ void worker_begin(struct worker *worker, const struct division *division, const 
     worker->state.overflowed = false;
     worker->missing = 0;
     worker->keeps = false;
-}
-
-void worker_begin_table(struct worker *worker, const struct division *division, const struct part *part,
-                        const void *carry_in) {
-    const struct element *element = division->element;
-    if (!carry_in && !element->start_is_zero) {
-        element_fill(element, worker->start, element->start, part->columns);
-        carry_in = worker->start;
-    }
-    worker_begin(worker, division, part, carry_in, NULL);
-}
-
-/* Takes the rows before whole groups, or behind them: a sum that goes on begins and ends anywhere. */
-static struct part take_head(struct worker *worker, const struct division *division, const struct part *part,
-                             bool results) {
-    const size_t group_rows = division->kernel->group_rows, room = group_rows - worker->missing;
-    const size_t head = worker->missing == 0 ? 0 : part->rows < room ? part->rows : room;
-    struct part body = *part;
-    if (head > 0)
-        edge_take(worker, division, part, 0, head, results);
-    body.first_row += head;
-    body.rows -= head;
-    if (division->has_edges)
-        body.rows -= body.rows % group_rows;
-    return body;
-}
-
-static void take_tail(struct worker *worker, const struct division *division, const struct part *part,
-                      const struct part *body, bool results) {
-    const size_t done = body->first_row + body->rows - part->first_row;
-    if (done < part->rows)
-        edge_take(worker, division, part, done, part->rows - done, results);
-}
-
-/* Whether the caller wants no more of the part's rows, of which `done` are done. What has been summed is left then as
- * it is, for nobody to look at. */
-static bool is_to_end(const struct division *division, const struct part *part, size_t done, size_t *asked) {
-    if (done - *asked < division->ask_rows || done == part->rows)
-        return false;
-    *asked = done;
-    return interrupt_came();
-}
-
-void worker_totals(struct worker *worker, const struct division *division, const struct part *part) {
-    const struct part body = take_head(worker, division, part, false);
-    size_t asked = 0;
-    for (size_t done = 0; done < body.rows;) {
-        const struct block block = make_block(worker, division, &body, done, !division->scan->out.data);
-        division->kernel->totals(&worker->state, block.in, block.in_stride, block.rows);
-        done += block.rows;
-        if (is_to_end(division, &body, done, &asked))
-            return;
-    }
-    take_tail(worker, division, part, &body, false);
 }
 
 /* The totals that wait to be joined: of groups in the unit, and of units, by the kernel's two counters. */
@@ -351,15 +298,37 @@ static void scan_block(struct worker *worker, const struct division *division, c
         write_block(worker, division, part, block);
 }
 
-void worker_scan(struct worker *worker, const struct division *division, const struct part *part) {
-    const struct part body = take_head(worker, division, part, true);
-    size_t asked = 0;
-    for (size_t done = 0; done < body.rows;) {
-        const struct block block = make_block(worker, division, &body, done, true);
-        scan_block(worker, division, &body, &block);
+/* The rows between the whole groups and where the part begins and ends: a sum that goes on does so anywhere. */
+static struct part take_head(struct worker *worker, const struct division *division, const struct part *part,
+                             bool results) {
+    const size_t group_rows = division->kernel->group_rows, room = group_rows - worker->missing;
+    const size_t head = worker->missing == 0 ? 0 : part->rows < room ? part->rows : room;
+    struct part body = *part;
+    if (head > 0)
+        edge_take(worker, division, part, 0, head, results);
+    body.first_row += head;
+    body.rows -= head;
+    body.rows -= body.rows % group_rows;
+    return body;
+}
+
+void worker_take(struct worker *worker, const struct division *division, const struct part *part, bool results) {
+    const bool counts = results || !division->scan->out.data;
+    const struct part body = division->has_edges ? take_head(worker, division, part, results) : *part;
+    const size_t head = body.first_row - part->first_row;
+    for (size_t done = 0, asked = 0; done < body.rows;) {
+        const struct block block = make_block(worker, division, &body, done, counts);
+        if (results)
+            scan_block(worker, division, &body, &block);
+        else
+            division->kernel->totals(&worker->state, block.in, block.in_stride, block.rows);
         done += block.rows;
-        if (is_to_end(division, &body, done, &asked))
-            return;
+        if (done - asked >= division->ask_rows && done < body.rows) {
+            asked = done;
+            if (interrupt_came()) /* what has been summed is not looked at any more */
+                return;
+        }
     }
-    take_tail(worker, division, part, &body, true);
+    if (head + body.rows < part->rows)
+        edge_take(worker, division, part, head + body.rows, part->rows - head - body.rows, results);
 }

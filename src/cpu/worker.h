@@ -28,26 +28,20 @@ struct worker worker_make(const struct division *division, char *memory);
 void worker_begin(struct worker *worker, const struct division *division, const struct part *part, const void *start,
                   const void *above);
 
-/* Makes the worker ready for the first row of the table. carry_in: what the scan begins with, or NULL. */
-void worker_begin_table(struct worker *worker, const struct division *division, const struct part *part,
-                        const void *carry_in);
-
 /* Where the kernel has the sums of one of its rows; and puts sums into one of the stack. */
 char *worker_row(const struct worker *worker, const struct division *division, size_t row);
 void worker_set_row(struct worker *worker, const struct division *division, const struct part *part, size_t row,
                     const void *sums);
 
-/* The running sums of the part. A wrong sum lowers worker->found.first_overflow. */
-void worker_scan(struct worker *worker, const struct division *division, const struct part *part);
+/* The part's rows, after worker_begin(): with `results`, their running sums, of which a wrong one lowers
+ * worker->found.first_overflow; else they are only summed up. */
+void worker_take(struct worker *worker, const struct division *division, const struct part *part, bool results);
 
-/* The inclusive sums of the last row, after worker_scan(). */
+/* The inclusive sums of the last row, after results. */
 const void *worker_last(const struct worker *worker, const struct division *division);
 
-/* Only sums up, and writes no results. */
-void worker_totals(struct worker *worker, const struct division *division, const struct part *part);
-
-/* After that, the total of all rows since worker_begin(): T of prefix_sum.h, if they are those of a chunk or unit, or
- * of its beginning. And the inclusive sums of the last row, if `to` holds the seed of the chunk. */
+/* After rows were summed up, the total of all rows since worker_begin(): T of prefix_sum.h, if they are those of a
+ * chunk or unit, or of its beginning. And the inclusive sums of the last row, if `to` holds the seed of the chunk. */
 void worker_put_total(const struct worker *worker, const struct division *division, const struct part *part, void *to);
 void worker_add_rows(const struct worker *worker, const struct division *division, const struct part *part, void *to);
 
