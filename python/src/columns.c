@@ -78,8 +78,9 @@ static PyObject *scan_opened(const table_columns *in, const table_columns *out, 
     return Py_BuildValue("(nn)", (Py_ssize_t)(first / in->count), (Py_ssize_t)(first % in->count));
 }
 
-/* scan_columns(in, out, exclusive, start, state, check): lists of arrays of one dimension, in host memory, of one type
- * each. False as scan(), None when done, (row, column) of the first overflow. start and state may be None. */
+/* scan_columns(in, out, exclusive, start, state, check, operation): lists of arrays of one dimension, in host memory,
+ * of one type each. False as scan(), None when done, (row, column) of the first overflow. start and state may be
+ * None. */
 PyObject *core_scan_columns(PyObject *module, PyObject *tuple) {
     (void)module;
     struct side in = {0}, out = {0};
@@ -87,22 +88,23 @@ PyObject *core_scan_columns(PyObject *module, PyObject *tuple) {
     table_scan_options options = {0};
     PyObject *in_list, *out_list, *start_object, *state_object, *result = NULL;
     void *carry;
-    int check;
-    if (!PyArg_ParseTuple(tuple, "O!O!pOOp", &PyList_Type, &in_list, &PyList_Type, &out_list, &options.exclusive,
-                          &start_object, &state_object, &check))
+    int check, operation;
+    if (!PyArg_ParseTuple(tuple, "O!O!pOOpi", &PyList_Type, &in_list, &PyList_Type, &out_list, &options.exclusive,
+                          &start_object, &state_object, &check, &operation))
         return NULL;
+    options.operation = (table_operation)operation;
     int taken = side_open(&in, in_list, false, "columns");
     if (taken > 0)
         taken = side_open(&out, out_list, true, "out");
-    if (taken > 0 && !table_types_supported(in.table.type, out.table.type))
+    if (taken > 0 && !table_operation_supported(options.operation, in.table.type, out.table.type))
         taken = 0;
     if (taken == 0)
         result = PyBool_FromLong(0);
     else if (taken > 0) {
-        const table_type kept = table_sum_type(out.table.type);
+        const table_type kept = table_kept_type(options.operation, out.table.type);
         const table_view row = {.columns = out.table.count, .type = kept};
         if (array_open_row(&start, start_object, false, &row, -1, "start", &carry) == 0 &&
-            array_open_state(&state, state_object, TABLE_SUM, kept, out.table.count, &options.state) == 0) {
+            array_open_state(&state, state_object, options.operation, kept, out.table.count, &options.state) == 0) {
             options.carry_in = carry;
             result = scan_opened(&in.table, &out.table, &options, check);
         }

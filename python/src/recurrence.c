@@ -1,41 +1,96 @@
-/* Linear recurrences of two-dimensional arrays in host memory, along their first axis. */
+/* Linear recurrences of arrays of three axes, tables, rows and columns: all tables by one call. */
 #include "module.h"
 
-enum { A, B, H, START, STATE, ARRAYS };
+enum { A, B, H, START, STATE, WORKSPACE, ARRAYS };
+enum { EXCLUSIVE = 1, REVERSE = 2, SHIFTED = 32 };
 
-static PyObject *recur_opened(struct array *arrays, PyObject *const *objects, table_scan_options *options) {
-    static const char *const names[] = {"a", "b", "out"};
-    table_view views[START];
-    for (int i = A; i <= H; i++) {
-        if (array_open(&arrays[i], objects[i], i == H, names[i]) != 0)
-            return NULL;
-        if (arrays[i].dims != 2 || arrays[i].device != -1 || !tables_view(&views[i], &arrays[i], 0)) {
-            PyErr_Format(PyExc_ValueError, "%s: must be a table in host memory, its columns side by side", names[i]);
-            return NULL;
-        }
-    }
-    const table_type kept = table_sum_type(views[H].type);
-    const table_view row = {.columns = views[H].columns, .type = kept};
-    void *start;
-    if (array_open_row(&arrays[START], objects[START], false, &row, -1, "start", &start) != 0 ||
-        array_open_state(&arrays[STATE], objects[STATE], TABLE_RECURRENCE, kept, row.columns, &options->state) != 0)
-        return NULL;
-    options->carry_in = start;
-    struct call call;
-    return none_or(CALL(&call, &options->threads, table_linear_recurrence(&views[A], &views[B], &views[H], options)));
+static bool tables_of(table_view *view, ptrdiff_t *step, const struct array *array) {
+    if (array->dims != 3 || !tables_view(view, array, 1) || array->stride[0] % array->itemsize != 0)
+        return false;
+    *step = array->shape[0] > 1 ? array->stride[0] / array->itemsize : 0;
+    return true;
 }
 
-/* recurrence(a, b, out, exclusive, reverse, start, state): out[i] = a[i] * out[i - 1] + b[i]. `a` has one row or those
- * of b, and one column or those of b; start and state may be None. */
+bool recurrence_describe(struct recurrence *of, const struct array *a, const struct array *b, const struct array *h) {
+    if (!tables_of(&of->a, &of->options.coefficient_step, a) || !tables_of(&of->b, &of->options.in_step, b) ||
+        (h && !tables_of(&of->h, &of->options.out_step, h)))
+        return false;
+    of->options.tables = (size_t)b->shape[0];
+    for (int i = 0; i < 3; i++)
+        if ((a->shape[i] != 1 && a->shape[i] != b->shape[i]) || (h && h->shape[i] != b->shape[i]))
+            return false;
+    return true;
+}
+
+table_status recurrence_workspace(const struct recurrence *of, size_t *bytes) {
+    return table_linear_recurrence_workspace(&of->a, &of->b, &of->h, &of->options, bytes);
+}
+
+table_status recurrence_run(const struct recurrence *of, bool on_stream) {
+    const table_view *const h = of->h.type ? &of->h : NULL;
+    return (on_stream ? table_linear_recurrence_async : table_linear_recurrence)(&of->a, &of->b, h, &of->options);
+}
+
+/* Asks for the workspace if there is none yet. */
+static PyObject *queue(struct recurrence *of, const struct array *workspace) {
+    struct call call;
+    table_view column = {0};
+    size_t bytes = 0;
+    if (workspace->data && array_as_column(workspace, TABLE_U8, &column, "workspace") != 0)
+        return NULL;
+    of->options.workspace = column.data;
+    of->options.workspace_bytes = column.rows;
+    if (!column.rows) {
+        const table_status status = recurrence_workspace(of, &bytes);
+        if (status != TABLE_OK || bytes)
+            return status == TABLE_OK ? PyLong_FromSize_t(bytes) : raise_status(status);
+    }
+    return none_or(CALL(&call, &of->options.threads, recurrence_run(of, true)));
+}
+
+static PyObject *recur_opened(struct array *arrays, PyObject *const *objects, struct recurrence *of, bool on_stream) {
+    const struct array *const b = &arrays[B], *const h = objects[H] == Py_None ? NULL : &arrays[H];
+    if (!recurrence_describe(of, &arrays[A], b, h))
+        return PyErr_Format(PyExc_ValueError, "a, b and out: must be tables, rows and columns that lie side by side");
+    if (of->options.tables == 0)
+        Py_RETURN_NONE;
+    const table_type kept = table_kept_type(TABLE_RECURRENCE, b->type);
+    const table_view row = {.columns = of->b.columns * of->options.tables, .type = kept};
+    void *start;
+    if (array_open_row(&arrays[START], objects[START], false, &row, b->device, "start", &start) != 0 ||
+        array_open_state(&arrays[STATE], objects[STATE], TABLE_RECURRENCE, kept, row.columns, &of->options.state) != 0)
+        return NULL;
+    of->options.carry_in = start;
+    if (on_stream)
+        return queue(of, &arrays[WORKSPACE]);
+    struct call call;
+    return none_or(CALL(&call, &of->options.threads, recurrence_run(of, false)));
+}
+
+/* recurrence(a, b, out, flags, start, state, stream, workspace): out[:, i] = a[:, i] * out[:, i - 1] + b[:, i]. Each
+ * extent of `a` is 1 or b's. start has a row for each table; out may be None where there is a state. stream: None for
+ * host memory. The answer is None when done or queued, or the bytes of a workspace that is needed and not given. */
 PyObject *core_recurrence(PyObject *module, PyObject *tuple) {
     (void)module;
-    PyObject *objects[ARRAYS];
+    static const char *const names[ARRAYS] = {
+        [A] = "a", [B] = "b", [H] = "out", [STATE] = "state", [WORKSPACE] = "workspace"};
+    PyObject *objects[ARRAYS], *stream, *result = NULL;
     struct array arrays[ARRAYS] = {0};
-    table_scan_options options = {0};
-    if (!PyArg_ParseTuple(tuple, "OOOppOO", &objects[A], &objects[B], &objects[H], &options.exclusive, &options.reverse,
-                          &objects[START], &objects[STATE]))
+    struct recurrence of = {0};
+    int flags;
+    if (!PyArg_ParseTuple(tuple, "OOOiOOOO", &objects[A], &objects[B], &objects[H], &flags, &objects[START],
+                          &objects[STATE], &stream, &objects[WORKSPACE]))
         return NULL;
-    PyObject *result = recur_opened(arrays, objects, &options);
+    of.options.exclusive = (flags & EXCLUSIVE) != 0;
+    of.options.reverse = (flags & REVERSE) != 0;
+    of.options.shifted_coefficients = (flags & SHIFTED) != 0;
+    of.options.stream = stream == Py_None ? NULL : PyLong_AsVoidPtr(stream);
+    bool opened = !PyErr_Occurred();
+    for (int i = 0; opened && i < ARRAYS; i++)
+        if (i != START && i != STATE && (objects[i] != Py_None || i < H))
+            opened = array_open(&arrays[i], objects[i], i >= H, names[i]) == 0;
+    if (opened)
+        result = recur_opened(arrays, objects, &of, stream != Py_None);
     for (int i = 0; i < ARRAYS; i++)
         array_close(&arrays[i]);
     return result;

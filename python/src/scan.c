@@ -202,19 +202,19 @@ PyObject *core_kept_type(PyObject *module, PyObject *tuple) {
 
 struct totals_arguments {
     PyObject *x, *totals, *start, *state;
-    int type;
+    int type, operation;
 };
 
 static PyObject *totals_of(const struct totals_arguments *arguments, const table_view *view) {
     const table_type type = (table_type)arguments->type;
     const table_view row = {.columns = view->columns, .type = type};
-    table_scan_options options = {0};
+    table_scan_options options = {.operation = (table_operation)arguments->operation};
     struct array arrays[3] = {0};
     void *totals, *start;
     PyObject *result = NULL;
     if (array_open_row(&arrays[0], arguments->totals, true, &row, -1, "totals", &totals) == 0 &&
         array_open_row(&arrays[1], arguments->start, false, &row, -1, "start", &start) == 0 &&
-        array_open_state(&arrays[2], arguments->state, TABLE_SUM, type, view->columns, &options.state) == 0) {
+        array_open_state(&arrays[2], arguments->state, options.operation, type, view->columns, &options.state) == 0) {
         struct call call;
         options.carry_in = start;
         result = none_or(CALL(&call, &options.threads, table_column_totals(view, type, totals, &options)));
@@ -224,23 +224,23 @@ static PyObject *totals_of(const struct totals_arguments *arguments, const table
     return result;
 }
 
-/* column_totals(x, type, totals, start, state): the column sums of a two-dimensional x whose values lie side by side,
- * in that type. False as scan(), None when done, also on a device. totals, start and state lie in host memory; each may
- * be None. */
+/* column_totals(x, type, totals, start, state, operation): the last row of a two-dimensional x whose values lie side by
+ * side, in that type. False as scan(), None when done, also on a device. totals, start and state lie in host memory;
+ * each may be None. */
 PyObject *core_column_totals(PyObject *module, PyObject *tuple) {
     (void)module;
     struct totals_arguments arguments;
     PyObject *result = NULL;
     struct array x;
-    if (!PyArg_ParseTuple(tuple, "OiOOO", &arguments.x, &arguments.type, &arguments.totals, &arguments.start,
-                          &arguments.state) ||
+    if (!PyArg_ParseTuple(tuple, "OiOOOi", &arguments.x, &arguments.type, &arguments.totals, &arguments.start,
+                          &arguments.state, &arguments.operation) ||
         array_open(&x, arguments.x, false, "x") != 0)
         return NULL;
     const bool empty = x.dims == 2 && (x.shape[0] == 0 || x.shape[1] == 0); /* its strides may be anything */
     if (x.dims != 2 || (!empty && ((x.shape[0] > 1 && x.stride[0] != x.shape[1] * x.itemsize) ||
                                    (x.shape[1] > 1 && x.stride[1] != x.itemsize))))
         PyErr_SetString(PyExc_ValueError, "x: must be a table whose values lie side by side");
-    else if (!table_types_supported(x.type, (table_type)arguments.type))
+    else if (!table_operation_supported((table_operation)arguments.operation, x.type, (table_type)arguments.type))
         result = PyBool_FromLong(0);
     else
         result = totals_of(&arguments, &(table_view){x.data, (size_t)x.shape[0], (size_t)x.shape[1], 0, x.type});

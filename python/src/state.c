@@ -20,19 +20,20 @@ PyObject *core_state_bytes(PyObject *module, PyObject *tuple) {
     return status == TABLE_OK ? PyLong_FromSize_t(bytes) : raise_status(status);
 }
 
-/* state_begin(state, type, columns, first_row). */
+/* state_begin(state, type, columns, first_row, operation). */
 PyObject *core_state_begin(PyObject *module, PyObject *tuple) {
     (void)module;
     PyObject *object;
-    int type;
+    int type, operation;
     Py_ssize_t columns;
     unsigned long long first_row;
     struct array array;
     void *state;
-    if (!PyArg_ParseTuple(tuple, "OinK", &object, &type, &columns, &first_row) ||
-        array_open_state(&array, object, TABLE_SUM, (table_type)type, (size_t)columns, &state) != 0)
+    if (!PyArg_ParseTuple(tuple, "OinKi", &object, &type, &columns, &first_row, &operation) ||
+        array_open_state(&array, object, (table_operation)operation, (table_type)type, (size_t)columns, &state) != 0)
         return NULL;
-    const table_status status = table_state_begin(state, (table_type)type, (size_t)columns, first_row);
+    const table_status status =
+        table_state_begin_of(state, (table_operation)operation, (table_type)type, (size_t)columns, first_row);
     array_close(&array);
     return none_or(status);
 }

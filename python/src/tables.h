@@ -65,6 +65,18 @@ struct tables_memory {
 table_status tables_queue(const struct tables *tables, struct tables_run *run, struct tables_memo *memo,
                           const struct tables_memory *memory);
 
+/* One call of a linear recurrence: of all tables of an array. h.type is 0 where no results are written. */
+struct recurrence {
+    table_view a, b, h;
+    table_scan_options options;
+};
+
+/* Whether arrays of three axes, tables, rows and columns, can be taken as they lie; `h` may be NULL. With no table
+ * there is nothing to do. */
+bool recurrence_describe(struct recurrence *of, const struct array *a, const struct array *b, const struct array *h);
+table_status recurrence_workspace(const struct recurrence *of, size_t *bytes);
+table_status recurrence_run(const struct recurrence *of, bool on_stream);
+
 /* Both need no GIL. */
 table_status tables_scan(const struct tables *tables, struct tables_run *run);
 table_status tables_workspace(const struct tables *tables, struct tables_run *run);

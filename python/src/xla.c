@@ -1,4 +1,5 @@
-/* Custom calls of XLA, for tuplescan.jax: sums of one row-major array into another, on the CPU or on a stream. */
+/* Custom calls of XLA, for tuplescan.jax, of row-major arrays on the CPU or on a stream: running results of one array,
+ * and linear recurrences. */
 #include "xla.h"
 
 #include "module.h"
@@ -54,10 +55,10 @@ static const void *attribute(const struct xla_call *call, const char *name, int 
     return NULL;
 }
 
-static bool array_of(struct array *array, const struct xla_buffers *buffers, bool on_stream) {
-    if (buffers->count != 1 || buffers->kinds[0] != XLA_BUFFER)
+static bool array_of(struct array *array, const struct xla_buffers *buffers, int64_t at, bool on_stream) {
+    if (at >= buffers->count || buffers->kinds[at] != XLA_BUFFER)
         return false;
-    const struct xla_buffer *buffer = buffers->items[0];
+    const struct xla_buffer *buffer = buffers->items[at];
     table_type type = type_of(buffer->type);
     if (!type || buffer->dims > ARRAY_DIMS_MOST)
         return false;
@@ -80,18 +81,34 @@ enum { XLA_ALIGNMENT_MOST = 16 };
 
 static void *aligned(void *memory) { return (char *)memory + (-(uintptr_t)memory & (TABLE_WORKSPACE_ALIGNMENT - 1)); }
 
+/* What is asked of the library by one of the calls. */
+struct work {
+    const struct target *target;
+    struct tables tables;
+    struct tables_run run;
+    struct recurrence recurrence;
+};
+
+struct target {
+    bool (*describe)(struct work *work, const struct xla_call *call, bool on_stream);
+    table_scan_options *(*options)(struct work *work);
+    table_status (*workspace)(struct work *work, size_t *bytes);
+    table_status (*go)(struct work *work, bool on_stream);
+};
+
 /* XLA's memory is given back before the work that was queued is done: who gets it next queues behind that. */
-static struct xla_error *queue(const struct xla_call *call, const struct tables *tables, struct tables_run *run) {
+static struct xla_error *queue(const struct xla_call *call, struct work *work) {
+    table_scan_options *const options = work->target->options(work);
     struct xla_stream_get get = {.size = XLA_SIZE(struct xla_stream_get, stream), .context = call->context};
     struct xla_error *failed = call->api->stream_get(&get);
     if (failed)
         return failed;
-    run->on_stream = true;
-    run->options.stream = get.stream;
-    table_status status = tables_workspace(tables, run);
+    options->stream = get.stream;
+    size_t needed = 0;
+    table_status status = work->target->workspace(work, &needed);
     if (status != TABLE_OK)
         return error_of(call, status);
-    size_t bytes = run->workspace_bytes ? run->workspace_bytes + TABLE_WORKSPACE_ALIGNMENT : 0;
+    size_t bytes = needed ? needed + TABLE_WORKSPACE_ALIGNMENT : 0;
     struct xla_memory_allocate allocate = {.size = XLA_SIZE(struct xla_memory_allocate, data),
                                            .context = call->context,
                                            .bytes = bytes,
@@ -99,10 +116,10 @@ static struct xla_error *queue(const struct xla_call *call, const struct tables 
     if (bytes > 0) {
         if ((failed = call->api->memory_allocate(&allocate)) != NULL)
             return failed;
-        run->options.workspace = aligned(allocate.data);
-        run->options.workspace_bytes = run->workspace_bytes;
+        options->workspace = aligned(allocate.data);
+        options->workspace_bytes = needed;
     }
-    status = tables_scan(tables, run);
+    status = work->target->go(work, true);
     struct xla_error *answer = status == TABLE_OK ? NULL : error_of(call, status);
     if (bytes > 0) {
         struct xla_memory_free give_back = {.size = XLA_SIZE(struct xla_memory_free, data),
@@ -115,47 +132,110 @@ static struct xla_error *queue(const struct xla_call *call, const struct tables 
     return answer;
 }
 
-static struct xla_error *sum(const struct xla_call *call, bool on_stream) {
-    if (is_question(call))
-        return NULL;
-    const int64_t *axis = attribute(call, "axis", XLA_INT64);
+static bool scan_describe(struct work *work, const struct xla_call *call, bool on_stream) {
+    const int64_t *axis = attribute(call, "axis", XLA_INT64), *operation = attribute(call, "operation", XLA_INT64);
     const uint8_t *exclusive = attribute(call, "exclusive", XLA_BOOL), *reverse = attribute(call, "reverse", XLA_BOOL);
     struct array in, out;
-    struct tables tables;
-    if (!axis || !exclusive || !reverse || !array_of(&in, &call->arguments, on_stream) ||
-        !array_of(&out, &call->results, on_stream) || !tables_same_shape(&in, &out) || *axis < 0 || *axis >= in.dims ||
-        !tables_describe(&tables, &in, &out, (int)*axis, TABLE_SUM))
-        return error(call, XLA_INVALID_ARGUMENT, "tuplescan: has other arguments than it is made for");
-    struct tables_run run = {.options = {.exclusive = *exclusive != 0, .reverse = *reverse != 0}};
-    if (tables.count == 0)
+    if (!axis || !exclusive || !reverse || call->arguments.count != 1 || call->results.count != 1 ||
+        !array_of(&in, &call->arguments, 0, on_stream) || !array_of(&out, &call->results, 0, on_stream) ||
+        !tables_same_shape(&in, &out) || *axis < 0 || *axis >= in.dims)
+        return false;
+    table_scan_options *options = &work->run.options;
+    options->exclusive = *exclusive != 0;
+    options->reverse = *reverse != 0;
+    options->operation = operation ? (table_operation)*operation : TABLE_SUM;
+    work->run.on_stream = on_stream;
+    return tables_describe(&work->tables, &in, &out, (int)*axis, options->operation);
+}
+
+static table_scan_options *scan_options(struct work *work) { return &work->run.options; }
+
+static table_status scan_workspace(struct work *work, size_t *bytes) {
+    const table_status status = work->tables.count ? tables_workspace(&work->tables, &work->run) : TABLE_OK;
+    *bytes = work->run.workspace_bytes;
+    return status;
+}
+
+static table_status scan_go(struct work *work, bool on_stream) {
+    (void)on_stream;
+    return work->tables.count ? tables_scan(&work->tables, &work->run) : TABLE_OK;
+}
+
+/* The arguments are `a` and `b` of tables, rows and columns, and a row to start with for each table, if any. */
+static bool recurrence_of(struct work *work, const struct xla_call *call, bool on_stream) {
+    const uint8_t *shifted = attribute(call, "shifted", XLA_BOOL), *reverse = attribute(call, "reverse", XLA_BOOL);
+    struct recurrence *const of = &work->recurrence;
+    const struct xla_buffers *const given = &call->arguments;
+    struct array a, b, h, start;
+    if (!shifted || !reverse || given->count > 3 || call->results.count != 1 || !array_of(&a, given, 0, on_stream) ||
+        !array_of(&b, given, 1, on_stream) || !array_of(&h, &call->results, 0, on_stream) ||
+        !recurrence_describe(of, &a, &b, &h))
+        return false;
+    const table_view row = {.columns = of->options.tables * of->b.columns,
+                            .type = table_kept_type(TABLE_RECURRENCE, h.type)};
+    of->options.reverse = *reverse != 0;
+    of->options.shifted_coefficients = *shifted != 0;
+    if (given->count < 3)
+        return true;
+    const bool is_row = array_of(&start, given, 2, on_stream) && start.type == row.type && start.dims == 1 &&
+                        (size_t)start.shape[0] == row.columns;
+    of->options.carry_in = is_row ? start.data : NULL;
+    return is_row;
+}
+
+static table_scan_options *recurrence_options(struct work *work) { return &work->recurrence.options; }
+
+static table_status recurrence_bytes(struct work *work, size_t *bytes) {
+    return work->recurrence.options.tables ? recurrence_workspace(&work->recurrence, bytes) : TABLE_OK;
+}
+
+static table_status recurrence_go(struct work *work, bool on_stream) {
+    return work->recurrence.options.tables ? recurrence_run(&work->recurrence, on_stream) : TABLE_OK;
+}
+
+static const struct target targets[] = {{scan_describe, scan_options, scan_workspace, scan_go},
+                                        {recurrence_of, recurrence_options, recurrence_bytes, recurrence_go}};
+
+static struct xla_error *work_on(const struct xla_call *call, const struct target *target, bool on_stream) {
+    struct work work = {.target = target};
+    if (is_question(call))
         return NULL;
+    if (!target->describe(&work, call, on_stream))
+        return error(call, XLA_INVALID_ARGUMENT, "tuplescan: has other arguments than it is made for");
     if (on_stream)
-        return queue(call, &tables, &run);
-    if (!call_threads(&run.options.threads))
+        return queue(call, &work);
+    if (!call_threads(&target->options(&work)->threads))
         return error(call, XLA_INVALID_ARGUMENT, "tuplescan: TUPLESCAN_NUM_THREADS is not a number of threads");
-    table_status status = tables_scan(&tables, &run);
+    table_status status = target->go(&work, false);
     return status == TABLE_OK ? NULL : error_of(call, status);
 }
 
 /* XLA's threads take very small numbers for zeros, which would change bits. */
-static struct xla_error *sum_on_cpu(struct xla_call *call) {
+static struct xla_error *work_on_cpu(const struct xla_call *call, const struct target *target) {
     fenv_t environment;
     const bool kept = fegetenv(&environment) == 0 && fesetenv(FE_DFL_ENV) == 0;
-    struct xla_error *failed = sum(call, false);
+    struct xla_error *failed = work_on(call, target, false);
     if (kept)
         fesetenv(&environment);
     return failed;
 }
 
-static struct xla_error *sum_on_stream(struct xla_call *call) { return sum(call, true); }
+static struct xla_error *scan_on_cpu(struct xla_call *call) { return work_on_cpu(call, &targets[0]); }
+static struct xla_error *scan_on_stream(struct xla_call *call) { return work_on(call, &targets[0], true); }
+static struct xla_error *recurrence_on_cpu(struct xla_call *call) { return work_on_cpu(call, &targets[1]); }
+static struct xla_error *recurrence_on_stream(struct xla_call *call) { return work_on(call, &targets[1], true); }
 
-/* xla_handlers(): (on the CPU, on CUDA), capsules for jax.ffi.register_ffi_target(). */
+/* xla_handlers(): capsules for jax.ffi.register_ffi_target(), of scans on the CPU and on CUDA, and of recurrences. */
 PyObject *core_xla_handlers(PyObject *module, PyObject *nothing) {
     (void)module, (void)nothing;
-    PyObject *cpu = PyCapsule_New((void *)sum_on_cpu, NULL, NULL);
-    PyObject *cuda = PyCapsule_New((void *)sum_on_stream, NULL, NULL);
-    PyObject *both = cpu && cuda ? PyTuple_Pack(2, cpu, cuda) : NULL;
-    Py_XDECREF(cpu);
-    Py_XDECREF(cuda);
-    return both;
+    struct xla_error *(*const handlers[])(struct xla_call *) = {scan_on_cpu, scan_on_stream, recurrence_on_cpu,
+                                                                recurrence_on_stream};
+    enum { HANDLERS = sizeof handlers / sizeof *handlers };
+    PyObject *all = PyTuple_New(HANDLERS);
+    for (Py_ssize_t i = 0; all && i < HANDLERS; i++) {
+        PyObject *capsule = PyCapsule_New((void *)handlers[i], NULL, NULL);
+        if (!capsule || PyTuple_SetItem(all, i, capsule) != 0)
+            Py_CLEAR(all);
+    }
+    return all;
 }

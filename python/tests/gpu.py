@@ -324,6 +324,29 @@ def check_nan(lib):
     same(lib.get(tuplescan.nancumsum(lib.put(whole))), tuplescan.cumsum(whole))
 
 
+def check_operations(lib):
+    for name, shape in itertools.product(("cummax", "cummin", "cumprod"), [(5,), (3000, 4), (3, 500), (20, 3, 2)]):
+        call, x = getattr(tuplescan, name), values(shape, "int32")
+        for axis, exclusive in itertools.product(range(x.ndim), [False, True]):
+            options = {"axis": axis, "exclusive": exclusive, "reverse": axis == 0, "dtype": "int32"}
+            same(lib.get(call(lib.put(x), **options)), call(x, **options))
+
+
+def check_recurrences(lib):
+    for kind, shape in itertools.product(["float16", "float32", "float64", "int32"], SHAPES[1:3] + SHAPES[6:8]):
+        b, a = values(shape, kind), np.linspace(-1, 1, int(np.prod(shape))).reshape(shape).astype("f4")
+        for axis, reverse in itertools.product(range(len(shape)), [False, True]):
+            start = np.full(shape[:axis] + shape[axis + 1 :], 3.5)
+            options = {"axis": axis, "reverse": reverse, "exclusive": reverse, "start": start}
+            for of in (a, a[:1], 0.75):
+                got = tuplescan.linear_recurrence(lib.put(of) if np.ndim(of) else of, lib.put(b), **options)
+                same(lib.get(got), tuplescan.linear_recurrence(of, b, **options))
+            got = tuplescan.discounted_returns(lib.put(b), 0.5, axis, ends=lib.put(a > 0))
+            same(lib.get(got), tuplescan.discounted_returns(b, 0.5, axis, ends=a > 0))
+    out = lib.put(np.zeros((0, 3)))
+    assert tuplescan.linear_recurrence(0.5, out, out=out) is out
+
+
 def check_initial(lib):
     shapes = [(5,), (3000, 4), (3, 5000), (100, 3, 2), (0, 3)]
     for kind, shape in itertools.product(["int8", "float16", "float32"], shapes):
@@ -562,7 +585,8 @@ def check_jax_does_not_wait(jax):
 
 
 CHECKS = [check_kinds, check_options, check_bits, check_out_and_dtype, check_overflow, check_streams, check_graph,
-          check_errors, check_nan, check_initial, check_bfloat16, check_states, check_no_copy]  # fmt: skip
+          check_errors, check_nan, check_operations, check_recurrences, check_initial, check_bfloat16,
+          check_states, check_no_copy]  # fmt: skip
 OF_CUPY = [check_other_libraries, check_numba, check_numba_does_not_wait]
 OF_JAX = [check_kinds, check_jax_options, check_bits, check_transformations, check_jax_does_not_wait]
 LIBRARIES = {"cupy": (CuPy, CHECKS + OF_CUPY, call_time), "torch": (Torch, CHECKS, call_time),

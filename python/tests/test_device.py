@@ -136,12 +136,14 @@ def lib(monkeypatch):
 
 
 @pytest.mark.parametrize("check", [gpu.check_kinds, gpu.check_options, gpu.check_bits, gpu.check_out_and_dtype,
-                                   gpu.check_overflow, gpu.check_errors, gpu.check_nan, gpu.check_initial,
-                                   gpu.check_bfloat16, gpu.check_states])  # fmt: skip
+                                   gpu.check_overflow, gpu.check_errors, gpu.check_nan, gpu.check_operations,
+                                   gpu.check_recurrences, gpu.check_initial, gpu.check_bfloat16,
+                                   gpu.check_states])  # fmt: skip
 def test_as_on_the_cpu(lib, check, monkeypatch):
     queued = []
-    scan_on_stream = _core.scan_on_stream
-    monkeypatch.setattr(_core, "scan_on_stream", lambda *arguments: queued.append(1) or scan_on_stream(*arguments))
+    for name in ("scan_on_stream", "recurrence"):
+        own = getattr(_core, name)
+        monkeypatch.setattr(_core, name, lambda *arguments, own=own: queued.append(1) or own(*arguments))
     try:
         check(lib)
     except gpu.NotHere as missing:

@@ -34,6 +34,22 @@ def test_same_bits_as_columns_of_a_table(names, rows):
             assert own.tobytes() == expected.tobytes()
 
 
+@pytest.mark.parametrize("name", ["cummax", "cummin", "cumprod"])
+def test_operations_have_the_bits_of_columns(name):
+    call, rng = getattr(frames, name), np.random.default_rng(7)
+    columns = columns_of(rng, 12, 1500, ["f4", "i4", "u1", "f2", "i8"])
+    columns = [column / 60 if column.dtype.kind == "f" else column for column in columns]
+    for exclusive, reverse, start in [(False, False, None), (True, True, None), (False, True, 3)]:
+        options = {"exclusive": exclusive, "reverse": reverse, "start": start}
+        for column, own in zip(columns, call(columns, **options)):
+            wanted = getattr(tuplescan, name)(column, **options)
+            assert own.dtype == wanted.dtype and own.tobytes() == wanted.tobytes()
+    same, state = [column.astype("f4") for column in columns[:3]], tuplescan.State()
+    pieces = [call([column[a:b] for column in same], state=state) for a, b in [(0, 0), (0, 700), (700, 1500)]]
+    for j, own in enumerate(call(same)):
+        assert own.tobytes() == b"".join(piece[j].tobytes() for piece in pieces)
+
+
 def test_mapping_dtype_and_start():
     frame = {"a": np.arange(5, dtype="i4"), "b": np.arange(5, dtype="u2")}
     sums = frames.cumsum(frame, "f8", start=[1, 2])
@@ -239,6 +255,17 @@ CALLS = {
 
 
 @series
+def test_operations_pass_over_what_is_missing(make, kind):
+    column = make([1, None, 0, 1])
+    for call, last in [(frames.cummax, [1, 1]), (frames.cummin, [0, 0]), (frames.cumprod, [0, 0])]:
+        assert as_list(call([column])[0]) == [1, None, *last]
+        assert as_list(call([column], skipna=False)[0]) == [1, None, None, None]
+        assert as_list(call([column], reverse=True, start=[True])[0])[1] is None
+    means = as_list(frames.ewm_mean({"a": make([None, 1, None, 0])}, 0.25)["a"])
+    assert means[:3] == [None, 1, 1] and means[3] == pytest.approx(0.36, rel=2e-3)
+
+
+@series
 def test_what_is_missing_has_no_place_in_arrays(make, kind):
     for name, call in CALLS.items():
         if isinstance(make(GAPS), np.ndarray) and name == "column_totals":
@@ -351,4 +378,4 @@ def test_arrow():
 
 def test_examples():
     pytest.importorskip("pandas")
-    check_examples(frames, "cumsum")
+    check_examples(frames, "cumsum", "cummax", "cummin", "cumprod", "ewm_mean")

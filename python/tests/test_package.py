@@ -67,7 +67,7 @@ def each_way():
         lambda: try_to(tuplescan._core.scan, x, x, 7, 0, None, None),
         lambda: try_to(tuplescan._core.scan, x, x, 0, 0, x[0, :2], None),
         lambda: try_to(tuplescan._core.scan, x, x, 0, 0, None, keys),
-        lambda: try_to(tuplescan._core.column_totals, x, 8, keys, None, None),
+        lambda: try_to(tuplescan._core.column_totals, x, 8, keys, None, None, 0),
     ]
 
 
@@ -162,6 +162,9 @@ assert_type(tuplescan.sort(x), NDArray[np.float64])
 assert_type(tuplescan.argsort(x, descending=True), NDArray[np.int64])
 assert_type(tuplescan.cuda_unavailable(), str | None)
 assert_type(frames.cumsum({"a": x}), dict[str, Any])
+assert_type(frames.cummax({"a": x}), dict[str, Any])
+assert_type(frames.ewm_mean([x], 0.5), list[Any])
+assert_type(tuplescan.linear_recurrence(0.5, x, reverse=True), NDArray[Any])
 tuplescan.cumsum(x, exclusiv=True)  # type: ignore[call-overload]
 tuplescan.State(3)  # type: ignore[call-arg]
 """
@@ -183,7 +186,10 @@ def test_stubs_of_submodules(name):
 
     def functions(suffix):
         module = ast.parse((pathlib.Path(tuplescan.__file__).parent / name).with_suffix(suffix).read_text())
-        return {of.name: of for of in module.body if isinstance(of, ast.FunctionDef) and not of.name.startswith("_")}
+        found = {of.name: of for of in module.body if isinstance(of, ast.FunctionDef) and not of.name.startswith("_")}
+        made = [ast.unparse(of.targets[0]) for of in module.body if isinstance(of, ast.Assign)]
+        made = [name for name in made if name.isidentifier() and name[0] != "_"]
+        return found | {name: ast.parse(ast.unparse(found["cumsum"])).body[0] for name in made}
 
     stubs = functions(".pyi")
     assert stubs and stubs.keys() == functions(".py").keys()

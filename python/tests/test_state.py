@@ -348,12 +348,12 @@ def test_memory_of_wrong_size_is_refused():
     ):
         for call in (
             lambda memory=memory: core.scan(x, out, 0, 0, None, memory),
-            lambda memory=memory: core.column_totals(x, 8, None, None, memory),
-            lambda memory=memory: core.state_begin(memory, 8, 2, 0),
+            lambda memory=memory: core.column_totals(x, 8, None, None, memory, 0),
+            lambda memory=memory: core.state_begin(memory, 8, 2, 0, 0),
         ):
             with pytest.raises((ValueError, TypeError), match=text):
                 call()
-    core.state_begin(good, 8, 2, 0)
+    core.state_begin(good, 8, 2, 0, 0)
     for call, text in (
         (lambda: core.state_sums(good, np.empty(3)), "a value for each column"),
         (lambda: core.state_sums(good, np.empty(2, "f4")), "wrong type"),

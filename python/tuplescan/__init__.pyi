@@ -233,9 +233,10 @@ def nancumsum(
     return_count: bool,
     threads: int | None = None,
 ) -> Any: ...
+@overload
 def linear_recurrence(
     a: ArrayLike,
-    b: ArrayLike,
+    b: _OfNumpy,
     axis: SupportsIndex | None = 0,
     out: NDArray[Any] | None = None,
     *,
@@ -245,8 +246,22 @@ def linear_recurrence(
     state: State | None = None,
     threads: int | None = None,
 ) -> NDArray[Any]: ...
+@overload
+def linear_recurrence(
+    a: Any,
+    b: Any,
+    axis: SupportsIndex | None = 0,
+    out: Any = None,
+    *,
+    exclusive: bool = False,
+    reverse: bool = False,
+    start: Any = None,
+    state: State | None = None,
+    threads: int | None = None,
+) -> Any: ...
+# The results are arrays of the library of x, or of the rewards.
 def ewm_mean(
-    x: ArrayLike,
+    x: Any,
     alpha: float | None = None,
     axis: SupportsIndex | None = 0,
     *,
@@ -254,22 +269,23 @@ def ewm_mean(
     halflife: float | None = None,
     com: float | None = None,
     adjust: bool = True,
+    ignore_na: bool = False,
     threads: int | None = None,
-) -> NDArray[Any]: ...
+) -> Any: ...
 def discounted_returns(
-    rewards: ArrayLike,
-    gamma: ArrayLike,
+    rewards: Any,
+    gamma: Any,
     axis: SupportsIndex | None = 0,
     *,
-    ends: ArrayLike | None = None,
-    start: ArrayLike | None = None,
+    ends: Any = None,
+    start: Any = None,
     threads: int | None = None,
-) -> NDArray[Any]: ...
+) -> Any: ...
 @overload
 def lfilter1(
-    b: ArrayLike, a: ArrayLike, x: ArrayLike, axis: SupportsIndex = 0, *, zi: None = None, threads: int | None = None
-) -> NDArray[Any]: ...
+    b: ArrayLike, a: ArrayLike, x: Any, axis: SupportsIndex = 0, *, zi: None = None, threads: int | None = None
+) -> Any: ...
 @overload
 def lfilter1(
-    b: ArrayLike, a: ArrayLike, x: ArrayLike, axis: SupportsIndex = 0, *, zi: ArrayLike, threads: int | None = None
-) -> tuple[NDArray[Any], NDArray[Any]]: ...
+    b: ArrayLike, a: ArrayLike, x: Any, axis: SupportsIndex = 0, *, zi: Any, threads: int | None = None
+) -> tuple[Any, Any]: ...

@@ -45,7 +45,7 @@ def _row_for(start, dtype, operation=SUM):
     return None if start is None else np.ascontiguousarray(start, added_in(dtype, operation)).reshape(-1)
 
 
-def _same_memory(x, out):
+def same_memory(x, out):
     return (
         x.__array_interface__["data"][0] == out.__array_interface__["data"][0]
         and x.dtype == out.dtype
@@ -152,7 +152,7 @@ def _sum(x, out, axis, start, options, memory=None):
         if memory is not None:
             add_no_rows(memory, options.dtype, out.shape[1:], start, options.operation)
         return None
-    if np.may_share_memory(x, out) and not _same_memory(x, out):
+    if np.may_share_memory(x, out) and not same_memory(x, out):
         x = x.copy()
     fortran = x.flags.f_contiguous and out.flags.f_contiguous and not x.flags.c_contiguous
     if fortran and not options.check_overflow and memory is None:
@@ -174,7 +174,7 @@ def add_no_rows(memory, dtype, shape, start, operation=SUM):
     """Begins the state, if it has not begun."""
     none = np.empty((0, math.prod(shape)), added_in(dtype, operation))
     if operation == SUM:
-        _core.column_totals(none, NUMBERS[none.dtype], None, _row_for(start, dtype), memory)
+        _core.column_totals(none, NUMBERS[none.dtype], None, _row_for(start, dtype), memory, SUM)
     else:
         _core.scan(none, none, 0, operation << OPERATION, _row_for(start, dtype, operation), memory)
 
@@ -222,7 +222,7 @@ def like_subclass(x, sums):
 
 
 # What changes no result, which is what is masked counts.
-_NOTHING = {
+NOTHING = {
     SUM: lambda x: 0,
     MAXIMUM: np.ma.maximum_fill_value,
     MINIMUM: np.ma.minimum_fill_value,
@@ -232,7 +232,7 @@ _NOTHING = {
 
 def without_mask(x, operation=SUM):
     """x with what changes nothing for what is masked."""
-    return np.asarray(x.filled(_NOTHING[operation](x))) if isinstance(x, np.ma.MaskedArray) else np.asarray(x)
+    return np.asarray(x.filled(NOTHING[operation](x))) if isinstance(x, np.ma.MaskedArray) else np.asarray(x)
 
 
 def _of_masked(x, options):
@@ -339,37 +339,37 @@ def of_numpy(x, options):
 
 def totals_of_numpy(x, options):
     """The column sums of what numpy.asarray() takes."""
-    values = without_mask(x)
+    values = without_mask(x, options.operation)
     if values.ndim == 0:
         raise ValueError("x must have at least one dimension")
-    sums = options.dtype = sums_type(values.dtype, options.dtype)
+    sums = options.dtype = sums_type(values.dtype, options.dtype, None, options.operation)
     rest = values.shape[1:]
-    start = None if options.start is None else row_to_start_with(options.start, rest, sums)
-    with going_on(options.state, sums, rest, start) as memory:
+    start = None if options.start is None else row_to_start_with(options.start, rest, sums, options.operation)
+    with going_on(options.state, sums, rest, start, options.operation) as memory:
         if memory is None and values.size == 0:
             return np.zeros(rest, sums) if start is None else start
         if memory is None and sums.kind == "c":
             return of_numpy(values, options)[-1].copy()
-        totals = _totals(values, sums, start, memory)
+        totals = _totals(values, sums, start, memory, options.operation)
     return None if totals is None else totals.astype(sums, copy=False).reshape(rest)
 
 
-def _totals(values, sums, start, memory):
+def _totals(values, sums, start, memory, operation):
     """A row in the type in which is added; None if the state begins beyond row 0. Copies some rows at a time if the
     library cannot take the values as they lie."""
     columns = math.prod(values.shape[1:])
-    adding = added_in(sums)
+    adding = added_in(sums, operation)
     known = memory is None or _core.state_facts(memory)[2] == 0
     totals = np.empty(columns, adding) if known else None
-    row = _row_for(start, sums)
+    row = _row_for(start, sums, operation)
     if values.flags.c_contiguous and np.can_cast(values.dtype, sums, "safe") and values.dtype.isnative:
         table = typed(values.reshape(len(values), columns))
-        if _core.column_totals(table, NUMBERS[adding], totals, row, memory) is None:
+        if _core.column_totals(table, NUMBERS[adding], totals, row, memory, operation) is None:
             return totals
-    memory = memory_for(adding, columns) if memory is None else memory
+    memory = memory_for(adding, columns, operation) if memory is None else memory
     with as_it_was_if_it_fails(memory):
         for i in range(0, max(len(values), 1), rows := rows_at_once(columns)):
             part = np.array(values[i : i + rows].astype(sums, copy=False), adding, order="C")
-            _core.column_totals(part.reshape(len(part), columns), NUMBERS[adding], totals, row, memory)
+            _core.column_totals(part.reshape(len(part), columns), NUMBERS[adding], totals, row, memory, operation)
             row = None  # the state has it
     return totals

@@ -145,8 +145,7 @@ def column_totals(x, dtype=None, *, start=None, state=None, threads=None):
 
 _OF_AN_OPERATION = """Running {results} along an axis: {like} with the first axis as the default.
 
-    result[i] is the {result} of x[0] to x[i], for each place of the other axes. On the CPU alone, for arrays of torch,
-    JAX and other libraries, too.
+    result[i] is the {result} of x[0] to x[i], for each place of the other axes.
 
     Parameters
     ----------
@@ -175,7 +174,7 @@ _OF_AN_OPERATION = """Running {results} along an axis: {like} with the first axi
     TypeError
         For other types.
     RuntimeError
-        For arrays on CUDA.
+        For arrays on CUDA with a state or check_overflow, and if the CUDA backend fails or is not there.
     ValueError, numpy.exceptions.AxisError
         As cumsum().
 

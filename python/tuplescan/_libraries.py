@@ -10,9 +10,10 @@ import numpy as np
 
 from . import _arrays, _core
 from ._errors import OverflowAt
-from ._kinds import COLUMNS, kind_of, refuse_lazy, roots_of
+from ._kinds import COLUMNS, kind_of, refuse_lazy, refuse_missing, roots_of
+from ._tables import recur
 from ._types import (BFLOAT16, BY_NAME, CHECK_OVERFLOW, NUMBERS, OFFSETS, SUM, added_in, bfloat16, is_bfloat16,
-                     sums_type, taken)  # fmt: skip
+                     sums_type, taken, typed)  # fmt: skip
 
 _DLPACK_HOST = (1, 3, 11)  # memory of the CPU, and pinned memory of CUDA and of ROCm
 _DLPACK_CUDA = (2, 13)  # memory of a device, and managed memory
@@ -83,8 +84,18 @@ class _OnHost:
         totals = _arrays.totals_of_numpy(self.to_numpy(self.resolved(x)), options)
         return None if totals is None else self.from_numpy(np.asarray(totals))
 
+    def recurrence(self, a, b, options):
+        out = options.out
+        if self.owns(out):
+            options.out = self.to_numpy(self.resolved(out))
+        h = NUMPY.recurrence(a, self.to_numpy(self.resolved(b)), options)
+        return out if out is not None else self.from_numpy(h)
+
     def owns(self, x):
         """Whether x is an array of this library that can be written."""
+        return False
+
+    def on_cuda(self, x):
         return False
 
     def to_numpy(self, x):
@@ -102,6 +113,72 @@ class _OnHost:
 
     def resolved(self, x):
         return x
+
+
+class NumPy(_OnHost):
+    """What is asked of a library beside its calls, for numpy's arrays; others differ in it."""
+
+    space = np
+
+    def owns(self, x):
+        return isinstance(x, np.ndarray)
+
+    def name_of(self, x):
+        return x.dtype.name
+
+    def type_named(self, name):
+        return bfloat16() if name == "bfloat16" else np.dtype(name)
+
+    def common_type(self, a, b):
+        return np.result_type(a.dtype, b.dtype).name
+
+    def empty(self, shape, name, like):
+        return self.space.empty(tuple(shape), self.type_named(name))
+
+    def cast(self, x, name):
+        return x.astype(self.type_named(name), copy=False)
+
+    def contiguous(self, x):
+        return self.space.ascontiguousarray(x)
+
+    def put(self, x, like):
+        return self.space.asarray(x)
+
+    def brought(self, x, like):
+        return seen_by_numpy(x, "a")
+
+    def row(self, start, rest, sums, added, like):
+        return np.ascontiguousarray(_arrays.row_to_start_with(start, rest, np.dtype(sums)), added).reshape(-1)
+
+    def typed(self, x):
+        """What _core takes for x."""
+        return typed(x)
+
+    def recurrence(self, a, b, options):
+        a, b, out = self.brought(a, b), np.asarray(b), options.out
+        a = a[tuple(slice(None) if stride else slice(1) for stride in a.strides)]  # what varies along no axis once
+        if out is not None and not (self.owns(out) and out.size == b.size and out.flags.writeable):
+            raise ValueError("out: must be a writable array of numpy, of the shape of the results")
+        h = recur(self, a, b, options, out if out is not None and self._is_taken(out, a, b) else None)
+        if out is not None and h is not out:
+            np.copyto(out, h, casting="same_kind")
+        return h if out is None else out
+
+    @staticmethod
+    def _is_taken(out, a, b):
+        """Whether results can be written there at once; recur() looks at the type."""
+        apart = not np.may_share_memory(out, b) or _arrays.same_memory(out, b)
+        plain = out.shape == b.shape and out.flags.c_contiguous and out.dtype.isnative
+        return plain and apart and not np.may_share_memory(out, a)
+
+
+NUMPY = NumPy()
+
+
+def seen_by_numpy(x, name):
+    library = library_of(x)
+    refuse_missing(x, name)
+    return np.asarray(x) if library is None else library.to_numpy(library.resolved(x))
 
 
 class _Other(_OnHost):
@@ -216,29 +293,16 @@ class _Work:
             raise TypeError("complex arrays on CUDA are not summed here")
         if options.check_overflow and (np.dtype(self.added).kind == "f" or self.sums != self.added):
             raise ValueError("check_overflow: is for sums of 32- and 64-bit integers on CUDA")
-        self.start = None if options.start is None else self._row(library, options.start, x)
+        self.start = None if options.start is None else library.row(options.start, self.rest, self.sums, self.added, x)
         self.x = self._without_nan(library, x, options)
         self.into = self.sums
-        if not taken(library.name_of(self.x), self.sums):
+        operation = options.operation
+        if not taken(library.name_of(self.x), self.sums, operation):
             self.x = library.cast(self.x, self.sums)
-            if not taken(self.sums, self.sums):
+            if not taken(self.sums, self.sums, operation):
                 self.into = self.added
-                if not taken(self.sums, self.added):
+                if not taken(self.sums, self.added, operation):
                     self.x = library.cast(self.x, self.added)
-
-    def _row(self, library, start, x):
-        """A new row of the type in which is added, where x is, by the rule of _arrays.row_to_start_with()."""
-        own = np.dtype("float32" if self.sums == "bfloat16" else self.sums)  # bfloat16 is rounded afterwards
-        start = library.seen_on_device(start)
-        if library.owns(start) and library.on_cuda(start):
-            kind = "float32" if library.name_of(start) == "bfloat16" else library.name_of(start)
-            if start.dtype != library.type_named(self.sums) and not np.can_cast(kind, self.added, "same_kind"):
-                raise TypeError(f"start: cannot cast {start.dtype} to {self.sums}")
-            start = library.copied(start, x)
-        else:
-            start = library.put(_arrays.row_to_start_with(start, self.rest, own), x)
-        row = library.cast(library.cast(start, self.sums), self.added)
-        return library.contiguous(library.space.broadcast_to(row, self.rest)).reshape(-1)
 
     def _without_nan(self, library, x, options):
         """x, with the NaNs replaced that cannot be skipped while summing, as on the CPU."""
@@ -277,7 +341,9 @@ class _OnCuda(_OnHost):
         shape, first, behind = _arrays.offsets_of(x.shape, axis)
         sums = self.types_for(x, options)[0]
         result = self.empty(shape, sums, x)
-        if not (taken(self.name_of(x), sums) and self._queue(x, result, axis, stream, options.bits())):
+        if not (
+            taken(self.name_of(x), sums, options.operation) and self._queue(x, result, axis, stream, options.bits())
+        ):
             result[first] = 0
             options.out, options.dtype = result[behind], self.type_named(sums)
             self._queued(_Work(self, x, axis, options), stream, options)
@@ -313,9 +379,10 @@ class _OnCuda(_OnHost):
             raise ValueError(f"state: sums go on along axis 0, not {work.axis}")
         x, kept, found = self.contiguous(work.x), np.dtype(work.added), None
         result = self.empty(x.shape, work.into, x)
-        with _arrays.going_on(options.state, kept, work.rest, work.start) as memory:
+        with _arrays.going_on(options.state, kept, work.rest, work.start, options.operation) as memory:
             if math.prod(x.shape) == 0:
-                _arrays.add_no_rows(memory, kept, work.rest, None if work.start is None else self.get(work.start))
+                start = None if work.start is None else self.get(work.start)
+                _arrays.add_no_rows(memory, kept, work.rest, start, options.operation)
             else:
                 self.wait()
                 found = _core.scan(self.typed(x), self.typed(result), 0, options.bits(), work.start, memory)
@@ -339,17 +406,48 @@ class _OnCuda(_OnHost):
             work = _Work(self, x, 0, options)
             kept, columns = np.dtype(work.added), math.prod(work.rest)
             table = self.contiguous(work.x)
-            if not taken(self.name_of(table), work.added):
+            if not taken(self.name_of(table), work.added, options.operation):
                 table = self.cast(table, work.added)
-            with _arrays.going_on(options.state, kept, work.rest, work.start) as memory:
+            with _arrays.going_on(options.state, kept, work.rest, work.start, options.operation) as memory:
                 known = memory is None or _core.state_facts(memory)[2] == 0
                 totals = np.zeros(columns, kept) if known else None
                 if columns:
                     self.wait()
                     row = None if work.start is None else self.get(work.start)
                     table = self.typed(table.reshape(x.shape[0], columns))
-                    _core.column_totals(table, NUMBERS[kept], totals, row, memory)
+                    _core.column_totals(table, NUMBERS[kept], totals, row, memory, options.operation)
             return self.cast(self.put(totals.reshape(work.rest), x), work.sums) if known else None
+
+    def recurrence(self, a, b, options):
+        if not self.on_cuda(b):
+            return super().recurrence(a, b, options)
+        with self.working_on(b, None) as stream:
+            h = recur(self, self.brought(a, b), self.resolved(b), options, stream=stream)
+        if options.out is None:
+            return h
+        if tuple(options.out.shape) != tuple(h.shape):
+            raise ValueError(f"out has shape {tuple(options.out.shape)}, the results {tuple(h.shape)}")
+        options.out[...] = h
+        return options.out
+
+    def brought(self, x, like):
+        """x as an array where `like` is."""
+        x = self.seen_on_device(x)
+        return self.resolved(x) if self.owns(x) and self.on_cuda(x) else self.put(seen_by_numpy(x, "x"), like)
+
+    def row(self, start, rest, sums, added, like):
+        """A new row of the type in which is added, where `like` is, by the rule of _arrays.row_to_start_with()."""
+        own = np.dtype("float32" if sums == "bfloat16" else sums)  # bfloat16 is rounded afterwards
+        start = self.seen_on_device(start)
+        if self.owns(start) and self.on_cuda(start):
+            kind = "float32" if self.name_of(start) == "bfloat16" else self.name_of(start)
+            if start.dtype != self.type_named(sums) and not np.can_cast(kind, added, "same_kind"):
+                raise TypeError(f"start: cannot cast {start.dtype} to {sums}")
+            start = self.copied(start, like)
+        else:
+            start = self.put(_arrays.row_to_start_with(start, rest, own), like)
+        row = self.cast(self.cast(start, sums), added)
+        return self.contiguous(self.space.broadcast_to(row, rest)).reshape(-1)
 
     def types_for(self, x, options):
         """The type of the sums, and the type in which they are added."""
@@ -466,6 +564,9 @@ class _Torch(_OnCuda):
     def type_named(self, name):
         return getattr(self.space, name)
 
+    def common_type(self, a, b):
+        return str(self.space.promote_types(a.dtype, b.dtype)).removeprefix("torch.")
+
     def explicit_type(self, x, options):
         if options.dtype is not None:
             return str(options.dtype).removeprefix("torch.")
@@ -486,7 +587,7 @@ class _Torch(_OnCuda):
         return x.to(like.device, copy=True)
 
 
-class _CuPy(_OnCuda):
+class _CuPy(_OnCuda, NumPy):
     def __init__(self, cupy):
         self.space, cuda = cupy, cupy.cuda
         _core.cupy_is_here(cupy.ndarray, cupy.empty, cuda.alloc, cuda.runtime.getDevice, cuda.get_current_stream)
@@ -512,31 +613,16 @@ class _CuPy(_OnCuda):
     def get(self, x):
         return self.space.asnumpy(x)
 
-    def put(self, x, like):
-        return self.space.asarray(x)
-
     def typed(self, x):
         """Of bool and bfloat16 by their numbers, for which not every CuPy has a DLPack."""
         if x.dtype == np.bool_:
             return x.view(np.uint8), BY_NAME["bool"]
         return (x.view(np.uint16), BFLOAT16) if is_bfloat16(x.dtype) else x
 
-    def type_named(self, name):
-        return bfloat16() if name == "bfloat16" else np.dtype(name)
-
     def explicit_type(self, x, options):
         if options.dtype is not None:
             return np.dtype(options.dtype).name
         return None if options.out is None else np.result_type(x.dtype, options.out.dtype).name
-
-    def empty(self, shape, name, like):
-        return self.space.empty(tuple(shape), self.type_named(name))
-
-    def cast(self, x, name):
-        return x.astype(self.type_named(name), copy=False)
-
-    def contiguous(self, x):
-        return self.space.ascontiguousarray(x)
 
     def copied(self, x, like):
         return x.copy()

@@ -1,71 +1,33 @@
-"""Linear recurrences, and what is one: moving averages, discounted returns, filters of one pole. Arrays are numpy's, or
-others in host memory; what their library is, is not kept."""
+"""Linear recurrences, and what is one: moving averages, discounted returns, filters of one pole."""
 
-import math
 import operator
 
 import numpy as np
 
-from . import _arrays, _core
+from . import _arrays, _tables
 from ._kinds import refuse_missing
-from ._libraries import library_of
+from ._libraries import NUMPY, library_of, seen_by_numpy
 from ._threads import limited
-from ._types import NUMBERS, RECURRENCE, added_in, is_bfloat16, typed
+from ._types import Options
 
 
-def _seen(x, name):
+def _recurrence(a, b, **options):
+    library = library_of(b)
+    refuse_missing(b, "b")
+    return (library or NUMPY).recurrence(a, b, Options(call="linear_recurrence", **options))
+
+
+def _given(x, name):
+    """A library that computes with x where it is, x as its array, the types of the results and of what they are kept
+    in, and what makes of them an array of x's own library."""
     library = library_of(x)
     refuse_missing(x, name)
-    return np.asarray(x) if library is None else library.to_numpy(library.resolved(x))
-
-
-def _floats(*arrays):
-    """The type of a recurrence of these: floats, of 64 bits if there are integers alone."""
-    kind = np.result_type(*arrays)
-    kind = np.dtype(np.float64) if kind.kind in "biu" else kind
-    native = kind if is_bfloat16(kind) else kind.newbyteorder("=")
-    if not is_bfloat16(native) and (native.kind != "f" or native not in NUMBERS):
-        raise TypeError(f"{kind!r} has no recurrences here: tuplescan takes integers and floats of at most 64 bits")
-    return native
-
-
-def _coefficients(a, shape, axis, kind):
-    """`a` as a table with no more rows and columns than it has different ones."""
-    seen = np.moveaxis(np.broadcast_to(a, shape), axis, 0)
-    varies = [stride != 0 and extent > 1 for stride, extent in zip(seen.strides, seen.shape)]
-    part = seen if varies[0] else seen[:1]
-    if not any(varies[1:]):
-        part = part[(slice(None), *[slice(0, 1)] * (part.ndim - 1))]
-    return np.ascontiguousarray(part, kind).reshape(len(part), -1) if part.size else np.zeros((1, 1), kind)
-
-
-def _recurrence(a, b, axis, out, start, state, exclusive=False, reverse=False, kind=None):
-    """Coefficients of small floats are f32, as their sums are: .999 of bfloat16 would be 1."""
-    a, b = _seen(a, "a"), _seen(b, "b")
-    shape = np.broadcast_shapes(a.shape, b.shape)
-    if b.shape != shape:
-        raise ValueError(f"a: has the shape {a.shape}, which does not broadcast to {b.shape}, that of b")
-    kind = kind or (_floats(a, b) if a.ndim else _floats(b))
-    b, axis = _arrays.along(b, axis)
-    if state is not None and axis != 0:
-        raise ValueError(f"state: recurrences go on along axis 0, not {axis}: give np.moveaxis(b, {axis}, 0)")
-    rest = b.shape[:axis] + b.shape[axis + 1 :]
-    row = None if start is None else _arrays.row_to_start_with(start, rest, kind).astype(added_in(kind)).reshape(-1)
-    front = np.ascontiguousarray(np.moveaxis(b, axis, 0), kind)
-    columns = math.prod(rest)
-    result = np.empty((len(front), columns), kind)
-    with _arrays.going_on(state, kind, rest, start, RECURRENCE) as memory:
-        if columns:
-            table = typed(front.reshape(len(front), columns))
-            coefficients = typed(_coefficients(a, b.shape, axis, added_in(kind)))
-            _core.recurrence(coefficients, table, typed(result), bool(exclusive), bool(reverse), row, memory)
-    result = np.moveaxis(result.reshape(front.shape), 0, axis)
-    if out is None:
-        return np.ascontiguousarray(result).reshape(b.shape)
-    if not isinstance(out, np.ndarray) or out.shape != result.shape or not out.flags.writeable:
-        raise ValueError("out: must be a writable array of numpy, of the shape of the results")
-    np.copyto(out, result, casting="same_kind")
-    return out
+    if library is not None and library.on_cuda(x):
+        way = library, library.resolved(library.seen_on_device(x)), lambda results: results
+    else:
+        way = NUMPY, seen_by_numpy(x, name), lambda results: results if library is None else library.from_numpy(results)
+    kind = _tables.float_type(way[0].name_of(way[1]))
+    return *way[:2], kind, _tables.kept_in(kind), way[2]
 
 
 @limited
@@ -77,7 +39,7 @@ def linear_recurrence(a, b, axis=0, out=None, *, exclusive=False, reverse=False,
     a : array that broadcasts to b's shape
         A number, a row, a column or a coefficient for each value. 0 lets nothing of what is before it through.
     b : array of at least one dimension
-        Floats of 16 to 64 bits; integers are converted to float64. In host memory.
+        Floats of 16 to 64 bits; integers are converted to float64. On CUDA it stays there.
     axis : int
     out : array of b's shape, optional
         Where to put the results.
@@ -95,7 +57,8 @@ def linear_recurrence(a, b, axis=0, out=None, *, exclusive=False, reverse=False,
 
     Returns
     -------
-    out, or a new numpy array of b's shape
+    out, or a new array of b's library
+        Of b's shape; where `a` is an array, of the type that both are promoted to.
 
     Raises
     ------
@@ -103,6 +66,8 @@ def linear_recurrence(a, b, axis=0, out=None, *, exclusive=False, reverse=False,
         For other types.
     ValueError
         For shapes that do not match, and a state that does not fit.
+    RuntimeError
+        For arrays on CUDA with a state, and if the CUDA backend fails or is not there.
 
     Examples
     --------
@@ -111,17 +76,18 @@ def linear_recurrence(a, b, axis=0, out=None, *, exclusive=False, reverse=False,
     >>> tuplescan.linear_recurrence([0.5, 0.5, 0.0, 0.5], [1.0, 0.0, 1.0, 0.0])  # begins anew at place 2
     array([1. , 0.5, 1. , 0.5])
     """
-    return _recurrence(a, b, axis, out, start, state, exclusive, reverse)
+    return _recurrence(a, b, axis=axis, out=out, exclusive=exclusive, reverse=reverse, start=start, state=state)
 
 
 @limited
-def ewm_mean(x, alpha=None, axis=0, *, span=None, halflife=None, com=None, adjust=True, threads=None):
+def ewm_mean(x, alpha=None, axis=0, *, span=None, halflife=None, com=None, adjust=True, ignore_na=False, threads=None):
     """Exponentially weighted means along an axis, as the ewm().mean() of pandas has them.
 
     Parameters
     ----------
     x : array
-        Floats or integers. A NaN makes all later means NaN, unlike in pandas.
+        Floats or integers. A NaN is a value that is missing: its place has the mean so far, which is NaN before the
+        first value.
     alpha : float
         The weight of the newest value, above 0 and at most 1; or one of these in its place:
     axis : int
@@ -129,12 +95,14 @@ def ewm_mean(x, alpha=None, axis=0, *, span=None, halflife=None, com=None, adjus
         alpha is 2 / (span + 1), 1 - 0.5 ** (1 / halflife), or 1 / (com + 1).
     adjust : bool
         Divide by the sum of the weights so far. False: y[i] = (1 - alpha) * y[i - 1] + alpha * x[i], from y[0] = x[0].
+    ignore_na : bool
+        Weights are those of the values alone. False: a place whose value is missing counts as one step, too.
     threads : int, optional
         As for cumsum().
 
     Returns
     -------
-    numpy array of x's shape
+    array of x's shape, of x's library
 
     Raises
     ------
@@ -158,19 +126,43 @@ def ewm_mean(x, alpha=None, axis=0, *, span=None, halflife=None, com=None, adjus
         raise ValueError(f"{name}: {value} is out of its range")
     alpha = {"alpha": lambda: value, "span": lambda: 2 / (value + 1), "halflife": lambda: 1 - 0.5 ** (1 / value),
              "com": lambda: 1 / (value + 1)}[name]()  # fmt: skip
-    x = _seen(x, "x")
-    kind = _floats(x)
-    x, axis = _arrays.along(x.astype(added_in(kind), copy=False), axis)  # weights and sums of f16 would not be f16
-    front = np.moveaxis(x, axis, 0)
+    library, x, kind, kept, made = _given(x, "x")
+    x, axis = _arrays.along(library.cast(x, kept), axis)  # weights and sums of f16 would not be f16
+    front = library.space.moveaxis(x, axis, 0)
+    means = library.space.moveaxis(_means(library, front, float(alpha), adjust, ignore_na), 0, axis)
+    return made(library.contiguous(library.cast(means, kind)))
+
+
+def _means(library, x, alpha, adjust, ignore_na):
+    """Means down the first axis. Where a value is missing the last mean stays, and before all values it is NaN. What is
+    remembered from row to row are recurrences: sums, weights, and how much the last mean still weighs."""
+    where, keep, missing = library.space.where, 1 - alpha, library.space.isnan(x)
+    gaps = bool(missing.any())
+
+    def recur(a, b, **options):
+        return library.recurrence(a, b, Options(**options))
+
+    def floats(mask):
+        return library.cast(mask, library.name_of(x))
+
+    if not gaps and adjust:
+        ones = library.empty((len(x), *[1] * (x.ndim - 1)), library.name_of(x), x)
+        ones[...] = 1
+        return recur(keep, x) / recur(keep, ones)
+    if not gaps:
+        driven = x * alpha
+        driven[:1] = x[:1]
+        return recur(keep, driven)
+    lost, seen, filled = floats(missing), floats(~missing), where(missing, 0.0, x)
+    begun = recur(lost, seen)
     if adjust:
-        sums = _recurrence(1 - alpha, front, 0, None, None, None)
-        weights = _recurrence(1 - alpha, np.ones(len(front), x.dtype), 0, None, None, None)
-        means = sums / weights.reshape(-1, *[1] * (x.ndim - 1))
+        decay = where(missing, 1.0, keep) if ignore_na else keep
+        means = recur(decay, filled) / where(missing, 1.0, recur(decay, seen))
+        means = recur(lost, where(missing, 0.0, means))
     else:
-        scaled = front * x.dtype.type(alpha)
-        scaled[:1] = front[:1]
-        means = _recurrence(1 - alpha, scaled, 0, None, None, None)
-    return np.ascontiguousarray(np.moveaxis(means, 0, axis), kind)
+        weight = recur(lost * (1.0 if ignore_na else keep), seen * keep, exclusive=True)
+        means = recur(where(missing, 1.0, weight / (weight + alpha)), filled * (alpha / (weight + alpha)))
+    return where(begun == 0, float("nan"), means)
 
 
 @limited
@@ -191,7 +183,7 @@ def discounted_returns(rewards, gamma, axis=0, *, ends=None, start=None, threads
 
     Returns
     -------
-    numpy array of the rewards' shape
+    array of the rewards' shape, of their library
 
     Raises
     ------
@@ -203,12 +195,11 @@ def discounted_returns(rewards, gamma, axis=0, *, ends=None, start=None, threads
     >>> tuplescan.discounted_returns([1.0, 0.0, 2.0], 0.5)
     array([1.5, 1. , 2. ])
     """
-    rewards = _seen(rewards, "rewards")
-    kind = _floats(rewards)
-    a = np.asarray(_seen(gamma, "gamma"), added_in(kind))
+    library, rewards, kind, kept, made = _given(rewards, "rewards")
+    a = gamma if isinstance(gamma, (int, float)) else library.cast(library.brought(gamma, rewards), kept)
     if ends is not None:
-        a = np.where(np.asarray(_seen(ends, "ends"), bool), a.dtype.type(0), a)
-    return _recurrence(a, rewards.astype(kind, copy=False), axis, None, start, None, reverse=True, kind=kind)
+        a = library.space.where(library.cast(library.brought(ends, rewards), "bool"), 0.0, a)
+    return made(library.recurrence(a, rewards, Options(axis, kind, reverse=True, start=start)))
 
 
 @limited
@@ -230,7 +221,7 @@ def lfilter1(b, a, x, axis=0, *, zi=None, threads=None):
     Returns
     -------
     y, or with zi (y, zf)
-        numpy arrays; zf is the zi of the next piece.
+        Arrays of x's library; zf is the zi of the next piece.
 
     Raises
     ------
@@ -248,20 +239,19 @@ def lfilter1(b, a, x, axis=0, *, zi=None, threads=None):
     if any(of.ndim != 1 or not 1 <= of.size <= 2 for of in (b, a)) or a[0] == 0:
         raise ValueError("a and b: must have one or two coefficients, and a[0] must not be 0")
     (b0, b1), (_, a1) = (np.append(of, 0)[:2] / a[0] for of in (b, a))
-    x = _seen(x, "x")
-    x = x.astype(_floats(x), copy=False)
+    library, x, kind, _, made = _given(x, "x")
     if x.ndim == 0:
         raise ValueError("x must have at least one dimension")
-    axis = _arrays.normalize_axis_index(operator.index(axis), x.ndim)
-    kind, front = x.dtype.type, np.moveaxis(x, axis, 0)
-    driven = front * kind(b0)
-    driven[1:] += front[:-1] * kind(b1)
+    axis, moved = _arrays.normalize_axis_index(operator.index(axis), x.ndim), library.space.moveaxis
+    front = moved(library.cast(x, kind), axis, 0)
+    driven = front * float(b0)
+    driven[1:] += front[:-1] * float(b1)
     if zi is not None:
         if len(front) == 0:
             raise ValueError("zi: is for an x that is not empty")
-        driven[:1] += np.moveaxis(np.asarray(zi, x.dtype), axis, 0)
-    y = _recurrence(kind(-a1), driven, 0, None, None, None)
-    result = np.ascontiguousarray(np.moveaxis(y, 0, axis))
+        driven[:1] += moved(library.cast(library.brought(zi, x), kind), axis, 0)
+    y = library.recurrence(-float(a1), driven, Options())
+    result = made(library.contiguous(moved(y, 0, axis)))
     if zi is None:
         return result
-    return result, np.moveaxis(front[-1:] * kind(b1) - y[-1:] * kind(a1), 0, axis)
+    return result, made(moved(front[-1:] * float(b1) - y[-1:] * float(a1), 0, axis))

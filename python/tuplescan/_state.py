@@ -153,9 +153,13 @@ class State:
             raise TypeError(f"dtype: {chosen!r} has no state")
         if not 0 < columns < 1 << 63 or not 0 <= first_row <= 1 << 63:
             raise ValueError(f"a state has at least one column and begins at row 0 to 2^63, not {columns}, {first_row}")
+        return cls._begin(chosen, columns, first_row, SUM)
+
+    @classmethod
+    def _begin(cls, chosen, columns, first_row, operation):
         state = cls()
-        memory = memory_for(chosen, columns)
-        _core.state_begin(memory, NUMBERS[chosen], columns, first_row)
+        memory = memory_for(chosen, columns, operation)
+        _core.state_begin(memory, NUMBERS[chosen], columns, first_row, operation)
         state._memory = memory
         return state
 

@@ -101,7 +101,7 @@ def added_in(dtype, operation=SUM):
 
 
 # What _core.scan() and its like are asked for, a bit for each option.
-EXCLUSIVE, REVERSE, CHECK_OVERFLOW, SKIP_NAN, OFFSETS = 1, 2, 4, 8, 16
+EXCLUSIVE, REVERSE, CHECK_OVERFLOW, SKIP_NAN, OFFSETS, SHIFTED = 1, 2, 4, 8, 16, 32
 OPERATION = 8  # where the number of the operation begins
 
 
@@ -121,6 +121,7 @@ class Options:
     skip_nan: bool = False
     offsets: bool = False  # one place more, with the start before all sums
     operation: int = SUM
+    shifted: bool = False  # a recurrence whose row has the coefficients of the row before it
     call: str = "cumsum"
     skipped: object = 0  # the answer: how many NaNs
 
@@ -131,6 +132,7 @@ class Options:
             | (CHECK_OVERFLOW if self.check_overflow else 0)
             | (SKIP_NAN if self.skip_nan else 0)
             | (OFFSETS if self.offsets else 0)
+            | (SHIFTED if self.shifted else 0)
             | self.operation << OPERATION
         )
 

@@ -9,13 +9,14 @@ import operator
 import numpy as np
 
 from . import _core
-from ._arrays import (add_no_rows, going_on, of_numpy, row_to_start_with, rows_at_once, sum_piece,
+from ._arrays import (NOTHING, add_no_rows, going_on, of_numpy, row_to_start_with, rows_at_once, sum_piece,
                       without_mask)  # fmt: skip
 from ._errors import OverflowAt
 from ._kinds import kind_of, refuse_lazy, refuse_missing
+from ._recurrences import ewm_mean as _means_of
 from ._state import as_it_was_if_it_fails
 from ._threads import limited
-from ._types import Options, added_in, sums_type, typed
+from ._types import MAXIMUM, MINIMUM, PRODUCT, SUM, Options, added_in, sums_type, typed
 
 
 @dataclasses.dataclass
@@ -175,16 +176,17 @@ def _about(name):
         raise ValueError(f"column {name!r}: {error}") from None
 
 
-def _prepared(column, dtype, shape):
+def _prepared(column, dtype, shape, operation):
     """The type of its sums. What is missing counts as nothing: -0.0 changes no sum."""
     values = column.values
     if values.ndim != 1 or values.shape != shape:
         raise ValueError(f"has the shape {values.shape}, and the first one {shape}")
-    kind = sums_type(values.dtype, dtype, None)
+    kind = sums_type(values.dtype, dtype, None, operation)
     if column.gaps is not None and not column.gaps.any():
         column.gaps = None
     if column.gaps is not None:
-        column.values = np.where(column.gaps, values.dtype.type(-0.0), values)
+        nothing = -0.0 if operation == SUM else NOTHING[operation](values)
+        column.values = np.where(column.gaps, values.dtype.type(nothing), values)
     return kind
 
 
@@ -216,18 +218,24 @@ def _groups(columns, kinds):
     return groups.items()
 
 
+def _core_lacks(kind, options):
+    """Products of floats are of tables alone."""
+    return options.operation == PRODUCT and kind.kind == "f"
+
+
 def _sum_group(columns, sums, start, options, memory):
     """Fills the columns of sums. Returns the first overflow, (row, number of the column), or None. What the library
     does not take as it lies goes through a buffer."""
     kind = options.dtype
     if len(columns[0]) == 0:
         if memory is not None:
-            add_no_rows(memory, kind, (len(columns),), start)
+            add_no_rows(memory, kind, (len(columns),), start, options.operation)
         return None
     with contextlib.suppress(BufferError):
-        begin = None if start is None else start.astype(added_in(kind), copy=False)
+        begin = None if start is None else start.astype(added_in(kind, options.operation), copy=False)
         views = [*map(typed, columns)], [*map(typed, sums)]
-        found = _core.scan_columns(*views, options.exclusive, begin, memory, options.check_overflow)
+        asked = options.exclusive, begin, memory, options.check_overflow, options.operation
+        found = False if _core_lacks(kind, options) else _core.scan_columns(*views, *asked)
         if found is not False:
             return found
     if memory is not None:
@@ -266,9 +274,11 @@ def _sum_columns(columns, kinds, options):
     way = -1 if options.reverse else 1
     sums, first = [None] * len(columns), None
     for (_, kind), members in groups:
-        begin = None if starts is None else np.array([row_to_start_with(starts[j], (), kind) for j in members], kind)
+        begin = None
+        if starts is not None:
+            begin = np.array([row_to_start_with(starts[j], (), kind, options.operation) for j in members], kind)
         made = np.empty((len(members), len(columns[0].values)), kind)
-        with going_on(options.state, kind, (len(members),), begin) as memory:
+        with going_on(options.state, kind, (len(members),), begin, options.operation) as memory:
             values = [columns[j].values[::way] for j in members]
             own = dataclasses.replace(options, dtype=kind, reverse=False, state=None)
             found = _sum_group(values, list(made[:, ::way]), begin, own, memory)
@@ -278,6 +288,31 @@ def _sum_columns(columns, kinds, options):
             found = (found[0], members[found[1]])
             first = min(first or found, found)
     return sums, first
+
+
+def _scan(frame, skipna, options):
+    names, given, take, rebuilt = _taken_apart(frame)
+    columns, kinds = [], []
+    for name, column in zip(names, given):
+        with _about(name):
+            columns.append(take(column, skipna))
+            kinds.append(_prepared(columns[-1], options.dtype, np.shape(columns[0].values), options.operation))
+    if options.check_overflow and any(kind.kind not in "iu" for kind in kinds):
+        raise ValueError("check_overflow: is for sums of integers")
+    if options.state is not None and not skipna and any(column.gaps is not None for column in columns):
+        raise ValueError("skipna: a state cannot tell that a value was missing; fill them first")
+    sums, first = _sum_columns(columns, kinds, options)
+    if first:
+        row = len(sums[0]) - 1 - first[0] if options.reverse and options.state is None else first[0]
+        raise OverflowAt(row, first[1])
+    made = []
+    for name, column, own in zip(names, columns, sums):
+        gaps = column.gaps
+        if gaps is not None and not skipna:
+            gaps = _gaps_of_sums(gaps, options.exclusive, options.reverse)
+        with _about(name):
+            made.append(column.rebuilt(own, gaps))
+    return rebuilt(made)
 
 
 @limited
@@ -328,26 +363,87 @@ def cumsum(frame, dtype=None, *, exclusive=False, reverse=False, start=None, che
     1   NaN     2
     2   3.5     3
     """
+    return _scan(frame, skipna, Options(0, dtype, None, exclusive, reverse, start, check_overflow, None, state))
+
+
+_OF_AN_OPERATION = """Running {results} down each column of a frame, as tuplescan.{name}() has them of an array.
+
+    Parameters
+    ----------
+    frame, exclusive, reverse, start, check_overflow, state, skipna, threads
+        As for cumsum().
+    dtype : dtype, optional
+        The type of all results. By default each column's own, as tuplescan.{name}() has it.
+
+    Returns
+    -------
+    a frame of the same kind
+        As cumsum().
+
+    Raises
+    ------
+    TypeError, ValueError, OverflowAt
+        As tuplescan.{name}().
+
+    Examples
+    --------
+    >>> tuplescan.frames.{name}({{"a": [3, 1, 4]}})
+    {{'a': array([{shown}])}}
+    """
+
+
+def _of_an_operation(name, operation, results, shown):
+    @limited
+    def scan(frame, dtype=None, *, exclusive=False, reverse=False, start=None, check_overflow=False, state=None,
+             skipna=True, threads=None):  # fmt: skip
+        return _scan(frame, skipna, Options(0, dtype, None, exclusive, reverse, start, check_overflow, None, state,
+                                            operation=operation, call=name))  # fmt: skip
+
+    scan.__name__ = scan.__qualname__ = name
+    scan.__doc__ = _OF_AN_OPERATION.format(name=name, results=results, shown=shown)
+    return scan
+
+
+cummax = _of_an_operation("cummax", MAXIMUM, "maxima", "3, 3, 4")
+cummin = _of_an_operation("cummin", MINIMUM, "minima", "3, 1, 1")
+cumprod = _of_an_operation("cumprod", PRODUCT, "products", " 3,  3, 12")
+
+
+@limited
+def ewm_mean(frame, alpha=None, *, span=None, halflife=None, com=None, adjust=True, ignore_na=False, threads=None):
+    """Exponentially weighted means down each column of a frame, as the ewm().mean() of pandas has them.
+
+    Parameters
+    ----------
+    frame
+        As for cumsum().
+    alpha, span, halflife, com, adjust, ignore_na, threads
+        As for tuplescan.ewm_mean(). What is missing has the mean so far, and no mean before the first value.
+
+    Returns
+    -------
+    a frame of the same kind
+        As cumsum(), of floats.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As tuplescan.ewm_mean().
+
+    Examples
+    --------
+    >>> tuplescan.frames.ewm_mean({"a": [1.0, 2.0, 3.0]}, alpha=0.5, adjust=False)
+    {'a': array([1.  , 1.5 , 2.25])}
+    """
     names, given, take, rebuilt = _taken_apart(frame)
-    columns, kinds = [], []
+    made = []
     for name, column in zip(names, given):
         with _about(name):
-            columns.append(take(column, skipna))
-            kinds.append(_prepared(columns[-1], dtype, np.shape(columns[0].values)))
-    options = Options(exclusive=exclusive, reverse=reverse, start=start, check_overflow=check_overflow, state=state)
-    if options.check_overflow and any(kind.kind not in "iu" for kind in kinds):
-        raise ValueError("check_overflow: is for sums of integers")
-    if state is not None and not skipna and any(column.gaps is not None for column in columns):
-        raise ValueError("skipna: a state cannot tell that a value was missing; fill them first")
-    sums, first = _sum_columns(columns, kinds, options)
-    if first:
-        row = len(sums[0]) - 1 - first[0] if options.reverse and state is None else first[0]
-        raise OverflowAt(row, first[1])
-    made = []
-    for name, column, own in zip(names, columns, sums):
-        gaps = column.gaps
-        if gaps is not None and not skipna:
-            gaps = _gaps_of_sums(gaps, options.exclusive, options.reverse)
-        with _about(name):
-            made.append(column.rebuilt(own, gaps))
+            column = take(column, True)
+            values, gaps = column.values, column.gaps
+            if gaps is not None:
+                values = np.where(gaps, np.nan, values.astype(np.result_type(values, np.float16), copy=False))
+            means = _means_of(values, alpha, span=span, halflife=halflife, com=com, adjust=adjust, ignore_na=ignore_na)
+            before = None if gaps is None else np.logical_and.accumulate(gaps)
+            made.append(column.rebuilt(means, before if gaps is not None and before.any() else None))
     return rebuilt(made)

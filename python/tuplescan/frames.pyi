@@ -47,3 +47,45 @@ def cumsum(
     skipna: bool = True,
     threads: int | None = None,
 ) -> _Frame: ...
+
+# Arguments and results are those of cumsum().
+cummax = cumsum
+cummin = cumsum
+cumprod = cumsum
+
+@overload
+def ewm_mean(
+    frame: Mapping[_Name, Any],
+    alpha: float | None = None,
+    *,
+    span: float | None = None,
+    halflife: float | None = None,
+    com: float | None = None,
+    adjust: bool = True,
+    ignore_na: bool = False,
+    threads: int | None = None,
+) -> dict[_Name, Any]: ...
+@overload
+def ewm_mean(
+    frame: list[Any] | tuple[Any, ...],
+    alpha: float | None = None,
+    *,
+    span: float | None = None,
+    halflife: float | None = None,
+    com: float | None = None,
+    adjust: bool = True,
+    ignore_na: bool = False,
+    threads: int | None = None,
+) -> list[Any]: ...
+@overload
+def ewm_mean(
+    frame: _Frame,
+    alpha: float | None = None,
+    *,
+    span: float | None = None,
+    halflife: float | None = None,
+    com: float | None = None,
+    adjust: bool = True,
+    ignore_na: bool = False,
+    threads: int | None = None,
+) -> _Frame: ...
