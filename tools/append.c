@@ -117,7 +117,7 @@ static int finish_sums(struct growth *growth) {
         code = append_save_state(growth);
     if (code != EX_OK)
         return code;
-    code = atomic_file_publish(&job->output);
+    code = atomic_file_publish(&job->output, NULL);
     if (code != EX_OK && unlink(growth->state_path) != 0) /* else it would be that of whatever is in its place */
         message("%s: could not be removed: %s", growth->state_path, strerror(errno));
     return code;

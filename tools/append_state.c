@@ -168,9 +168,7 @@ static int write_state(struct growth *growth, bool with_old, bool with_new) {
         code = atomic_file_write(file, growth->saved, growth->saved_bytes);
     if (code == EX_OK && with_new)
         code = atomic_file_write(file, state->state, state->bytes);
-    if (code == EX_OK)
-        code = atomic_file_finish(file);
-    return code == EX_OK ? atomic_file_publish(file) : code;
+    return code == EX_OK ? atomic_file_publish(file, NULL) : code;
 }
 
 int append_publish_remade_state(struct growth *growth) {

@@ -9,7 +9,6 @@
 
 #include <tuplescan/prefix_sum.h>
 
-#include "device_list.h"
 #include "options/option.h"
 #include "options/takers.h"
 
@@ -41,7 +40,7 @@ struct scan_arguments {
     bool looks; /* info: fields that are no numbers are no errors */
     bool has_at;
     uint64_t at; /* the rows that the state must have */
-    struct device_list devices;
+    struct option_devices devices;
 };
 
 struct sum_arguments {

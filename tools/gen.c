@@ -113,8 +113,7 @@ static int generate(void *context) {
 
 static int publish(void *context) {
     struct gen_job *job = context;
-    const int code = atomic_file_finish(&job->file);
-    return code == EX_OK ? atomic_file_publish(&job->file) : code;
+    return atomic_file_publish(&job->file, NULL);
 }
 
 static void close_all(void *context) { atomic_file_discard(&((struct gen_job *)context)->file); }

@@ -210,7 +210,7 @@ static void print_text(const struct input_file *file, table_type sums) {
 /* Of an archive with several tables, *several, a list of them. */
 static int look_for_tables(const struct scan_arguments *arguments, bool *several) {
     struct input_field fields[BY_MOST];
-    const struct input_request request = table_request(arguments, fields);
+    const struct input_request request = table_request(&arguments->common, fields);
     const struct input_format *format;
     size_t count;
     const int code = input_tables(arguments->common.inputs[0], &request, count_table, NULL, &count, &format);

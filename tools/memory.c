@@ -3,13 +3,19 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
+
+#include "cgroups.h"
+#include "message.h"
+#include "number.h"
 
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23 /* Linux 5.14; refused, which does no harm, by older ones */
 #endif
 
-enum { HUGE_PAGE = 2 << 20, AT_ONCE = 4 * HUGE_PAGE };
+/* SHARE: what pieces may use of all that the process may, in parts of one. */
+enum { HUGE_PAGE = 2 << 20, AT_ONCE = 4 * HUGE_PAGE, SHARE = 4 };
 
 bool memory_is_plenty_for(size_t bytes) {
     long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
@@ -37,4 +43,56 @@ int memory_populate(void *memory, size_t bytes, int advice) {
     return 0;
 }
 
-bool size_multiply(size_t a, size_t b, size_t *result) { return !__builtin_mul_overflow(a, b, result); }
+static void look_at_cgroup(int folder, unsigned version, void *result) {
+    size_t *limit = result;
+    unsigned long long bytes;
+    const char *name = version == 2 ? "memory.max" : "memory.limit_in_bytes";
+    if (cgroup_numbers(folder, name, 1, &bytes) == 1 && bytes < *limit)
+        *limit = (size_t)bytes;
+}
+
+static size_t limit_of_resource(int which) {
+    struct rlimit limit;
+    return getrlimit(which, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY ? (size_t)limit.rlim_cur : SIZE_MAX;
+}
+
+/* All that the process may use. */
+static size_t limit_of_process(void) {
+    const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+    size_t limit = pages > 0 && page > 0 ? (size_t)pages * (size_t)page : SIZE_MAX;
+    cgroups_each("memory", look_at_cgroup, &limit);
+    return least(limit, least(limit_of_resource(RLIMIT_AS), limit_of_resource(RLIMIT_DATA)));
+}
+
+size_t memory_there(size_t asked) { return asked ? asked : limit_of_process() / SHARE * (SHARE - 1); }
+
+size_t memory_limit(size_t asked) { return asked ? asked : limit_of_process() / SHARE; }
+
+size_t memory_left(const struct memory_budget *budget) {
+    return budget->most > budget->used ? budget->most - budget->used : 0;
+}
+
+void memory_add(struct memory_budget *budget, size_t bytes) {
+    if (__builtin_add_overflow(budget->used, bytes, &budget->used))
+        budget->used = SIZE_MAX;
+}
+
+size_t memory_needed(const struct memory_budget *budget) {
+    enum { BUFFERS_MOST = 16 << 20 }; /* however much may be used */
+    const size_t share = budget->most / SHARE + 1, shares = (budget->buffers + share - 1) / share;
+    const size_t rest = budget->used - budget->buffers;
+    if (shares == 0 || rest > SIZE_MAX / 2 / SHARE)
+        return budget->used;
+    const size_t most = rest + BUFFERS_MOST;
+    const size_t scaled = shares < SHARE ? (rest / (SHARE - shares) + 1) * SHARE : most;
+    const size_t needed = least(scaled, most);
+    return needed > budget->used ? needed : budget->used;
+}
+
+int memory_charge(struct memory_budget *budget, const char *name, size_t bytes) {
+    memory_add(budget, bytes);
+    return budget->used <= budget->most
+               ? EX_OK
+               : fail(EX_OSERR, "%s: out of memory: %zu bytes are needed, and %zu may be used; --memory says how much",
+                      name, memory_needed(budget), budget->most);
+}

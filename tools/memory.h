@@ -42,6 +42,6 @@ size_t memory_needed(const struct memory_budget *budget);
 int memory_charge(struct memory_budget *budget, const char *name, size_t bytes);
 
 /* *result = a * b. False when that does not fit. */
-bool size_multiply(size_t a, size_t b, size_t *result);
+static inline bool size_multiply(size_t a, size_t b, size_t *result) { return !__builtin_mul_overflow(a, b, result); }
 
 #endif

@@ -154,14 +154,10 @@ static int finish_outputs(void *context) {
     if (code == EX_OK && carry)
         code = write_values(&job->carry_file, job->carry_format, &job->carry_layout, 0, job->carry_out,
                             job->carry_layout.bytes);
-    if (code == EX_OK)
-        code = atomic_file_finish(&job->output);
-    if (code == EX_OK && carry)
-        code = atomic_file_finish(&job->carry_file);
     if (code == EX_OK && job->arguments.state)
         code = state_file_write(&job->state);
     struct atomic_file *beside = job->arguments.state ? &job->state.output : carry ? &job->carry_file : NULL;
-    return code == EX_OK ? atomic_file_publish_both(&job->output, beside) : code;
+    return code == EX_OK ? atomic_file_publish(&job->output, beside) : code;
 }
 
 void scan_free_tables(void *context) {

@@ -166,8 +166,7 @@ int state_file_write(struct state_file *file) {
     const table_status status = table_state_save(file->state, file->state, file->bytes);
     if (status != TABLE_OK)
         return fail_status(file->name, status);
-    const int code = atomic_file_write(&file->output, file->state, file->bytes);
-    return code == EX_OK ? atomic_file_finish(&file->output) : code;
+    return atomic_file_write(&file->output, file->state, file->bytes);
 }
 
 void state_file_close(struct state_file *file) {

@@ -55,33 +55,28 @@ int check_outputs(const struct arguments *arguments, const char *printed, const 
     return EX_OK;
 }
 
-void wanted_fields(const struct arguments *arguments, struct input_field fields[BY_MOST]) {
+struct input_request table_request(const struct arguments *arguments, struct input_field fields[BY_MOST]) {
     for (unsigned i = 0; i < arguments->fields.count; i++)
         fields[i] = (struct input_field){.name = arguments->fields.list[i]};
-}
-
-struct input_request table_request(const struct scan_arguments *scan, struct input_field fields[BY_MOST]) {
-    const struct arguments *arguments = &scan->common;
-    wanted_fields(arguments, fields);
     return (struct input_request){.format = arguments->input_format,
                                   .member = arguments->member,
                                   .delimiter = arguments->delimiter,
-                                  .looks = scan->looks,
                                   .tells = !arguments->quiet,
                                   .type = arguments->type,
                                   .columns = arguments->columns,
                                   .skip = arguments->skip,
                                   .memory = memory_there(arguments->memory),
                                   .fields = fields,
-                                  .field_count = arguments->fields.count,
-                                  .kept = scan->to || scan->looks ? NULL : arguments->kept.list, /* NULL: no --keep */
-                                  .kept_count = arguments->kept.count};
+                                  .field_count = arguments->fields.count};
 }
 
 int start_input(struct input_file *file, const char *path, table_type like, struct text_beside *beside,
                 const struct scan_arguments *arguments) {
     struct input_field fields[BY_MOST];
-    struct input_request request = table_request(arguments, fields);
+    struct input_request request = table_request(&arguments->common, fields);
+    request.looks = arguments->looks;
+    request.kept = arguments->to || arguments->looks ? NULL : arguments->common.kept.list; /* NULL: no --keep */
+    request.kept_count = arguments->common.kept.count;
     request.like = like;
     request.gaps = arguments->skip_nan;
     request.beside = beside;

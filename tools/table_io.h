@@ -12,11 +12,8 @@
  * is printed, be it by --json or by the option `printed` (or NULL). EX_OK, or the exit code after a message. */
 int check_outputs(const struct arguments *arguments, const char *printed, const char *option, const char *second);
 
-/* The fields of --field, to be looked for. */
-void wanted_fields(const struct arguments *arguments, struct input_field fields[BY_MOST]);
-
-/* What the command line says of the table. */
-struct input_request table_request(const struct scan_arguments *arguments, struct input_field fields[BY_MOST]);
+/* What the command line says of the table, with the fields of --field to be looked for. */
+struct input_request table_request(const struct arguments *arguments, struct input_field fields[BY_MOST]);
 
 /* Opens the table that the command line describes, to be read piece by piece. `like`: the type of text without --type;
  * 0: what its values need. `beside`: where fields of --keep are put; NULL: nowhere. As input_start(). */

@@ -13,7 +13,7 @@
 
 #include <tuplescan/tuplescan.h>
 
-#include "device_list.h"
+#include "options/takers.h"
 
 enum { BENCH_LIST = 64, BENCH_REPEAT_MOST = 1000 };
 
@@ -39,8 +39,8 @@ struct bench_options {
     size_t strategy_count;
     size_t rows[BENCH_LIST]; /* none: as many as `bytes` hold */
     size_t row_count;
-    size_t table_rows;          /* the rows are those of as many tables as they make, of that many each; 0: one table */
-    struct device_list devices; /* GPUs that share a table; none: one GPU, by itself */
+    size_t table_rows; /* the rows are those of as many tables as they make, of that many each; 0: one table */
+    struct option_devices devices; /* GPUs that share a table; none: one GPU, by itself */
     unsigned repeat;
     bool reverse, accuracy, pipelines, bus, peers, numpy, check, overflow, json, quiet;
 };

@@ -55,7 +55,7 @@ static int lay_out(struct count_job *job, uint64_t keys) {
 static int open_input(void *context) {
     struct count_job *job = context;
     const struct count_arguments *arguments = &job->arguments;
-    const int code = open_keys_to_count(&job->input, arguments->common.inputs[0], &arguments->common);
+    const int code = open_keys(&job->input, true, &arguments->common);
     if (code != EX_OK)
         return code;
     const table_type type = job->input.layout.type;
@@ -208,7 +208,7 @@ static int write_counters(void *context) {
     int code = input_unchanged(&job->input);
     if (code == EX_OK)
         code = write_whole(&job->output, job->format, &job->layout, job->counters, &job->base.progress);
-    return code == EX_OK ? atomic_file_publish(&job->output) : code;
+    return code == EX_OK ? atomic_file_publish(&job->output, NULL) : code;
 }
 
 static int tell(void *context) {

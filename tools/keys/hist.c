@@ -194,7 +194,7 @@ static int write_output(void *context) {
     if (!job->arguments.common.output)
         return EX_OK;
     const int code = write_whole(&job->output, job->format, &job->layout, job->rows, &job->base.progress);
-    return code == EX_OK ? atomic_file_publish(&job->output) : code;
+    return code == EX_OK ? atomic_file_publish(&job->output, NULL) : code;
 }
 
 static void print_summary(const struct hist_job *job) {
@@ -230,12 +230,11 @@ static bool bins_are_known(const struct hist_arguments *arguments, table_type ty
 static int open_values(void *context) {
     struct hist_job *job = context;
     const struct hist_arguments *arguments = &job->arguments;
-    const char *path = arguments->common.inputs[0];
     struct input_file *input = &job->input;
     if (arguments->weights || arguments->chunk ||
         !bins_are_known(arguments, arguments->common.type ? arguments->common.type : TABLE_U8))
-        return open_keys(input, path, &arguments->common);
-    const int code = open_keys_to_count(input, path, &arguments->common);
+        return open_keys(input, false, &arguments->common);
+    const int code = open_keys(input, true, &arguments->common);
     return code != EX_OK || input->data || bins_are_known(arguments, input->layout.type)
                ? code
                : input_take_table(input, memory_there(arguments->common.memory));

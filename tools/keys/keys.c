@@ -16,34 +16,17 @@
 enum { MAPPED_BYTES = 256 << 20, READ_BYTES = 4 << 20, READ_SHARE = 4, WRITE_BYTES = 4 << 20 };
 
 struct input_request keys_request(const struct arguments *arguments, struct input_field fields[BY_MOST]) {
-    wanted_fields(arguments, fields);
-    return (struct input_request){.format = arguments->input_format,
-                                  .member = arguments->member,
-                                  .delimiter = arguments->delimiter,
-                                  .type = arguments->type,
-                                  .raw_type = TABLE_U8,
-                                  .columns = arguments->columns,
-                                  .skip = arguments->skip,
-                                  .memory = memory_there(arguments->memory),
-                                  .whole = true,
-                                  .tells = !arguments->quiet,
-                                  .fields = fields,
-                                  .field_count = arguments->fields.count};
+    struct input_request request = table_request(arguments, fields);
+    request.raw_type = TABLE_U8;
+    request.whole = true;
+    return request;
 }
 
-int open_keys(struct input_file *file, const char *path, const struct arguments *arguments) {
-    struct input_field fields[BY_MOST];
-    const struct input_request request = keys_request(arguments, fields);
-    const int code = input_open(file, path, &request);
-    file->layout.type = key_type(file->layout.type);
-    return code;
-}
-
-int open_keys_to_count(struct input_file *file, const char *path, const struct arguments *arguments) {
+int open_keys(struct input_file *file, bool pieces, const struct arguments *arguments) {
     struct input_field fields[BY_MOST];
     struct input_request request = keys_request(arguments, fields);
-    request.pieces = true;
-    const int code = input_open(file, path, &request);
+    request.pieces = pieces;
+    const int code = input_open(file, arguments->inputs[0], &request);
     file->layout.type = key_type(file->layout.type);
     return code;
 }
@@ -163,20 +146,16 @@ static int write_rows(struct atomic_file *file, const struct output_format *form
 
 int write_whole(struct atomic_file *file, const struct output_format *format, const struct table_layout *layout,
                 const void *data, struct progress *progress) {
-    int code = write_header(file, format, layout);
-    if (code == EX_OK)
-        code = write_rows(file, format, layout, data, progress);
-    return code == EX_OK ? atomic_file_finish(file) : code;
+    const int code = write_header(file, format, layout);
+    return code == EX_OK ? write_rows(file, format, layout, data, progress) : code;
 }
 
 int write_as(struct atomic_file *file, const struct output_format *format, const struct input_file *like,
              const void *data, struct progress *progress) {
     if (!like->header || format != &output_npy)
         return write_whole(file, format, &like->layout, data, progress);
-    int code = atomic_file_write(file, like->header, like->layout.offset);
-    if (code == EX_OK)
-        code = write_rows(file, format, &like->layout, data, progress);
-    return code == EX_OK ? atomic_file_finish(file) : code;
+    const int code = atomic_file_write(file, like->header, like->layout.offset);
+    return code == EX_OK ? write_rows(file, format, &like->layout, data, progress) : code;
 }
 
 void print_report(const table_pipeline_report *report, size_t bytes) {

@@ -15,12 +15,9 @@ struct input_request keys_request(const struct arguments *arguments, struct inpu
 /* What values are as keys: bool has the bytes of u8. */
 table_type key_type(table_type type);
 
-/* Opens them. As input_open(). */
-int open_keys(struct input_file *file, const char *path, const struct arguments *arguments);
-
-/* Opens them to be looked at once, from the first to the last: a file is mapped, and what cannot be mapped as it is is
- * read, and has no data yet. As input_open(). */
-int open_keys_to_count(struct input_file *file, const char *path, const struct arguments *arguments);
+/* Opens them; or, in pieces, to be looked at once, from the first to the last: a file is mapped, and what cannot be
+ * mapped as it is is read, and has no data yet. As input_open(). */
+int open_keys(struct input_file *file, bool pieces, const struct arguments *arguments);
 
 /* Keys that are looked at one piece after the other. */
 struct key_pieces {
@@ -63,8 +60,7 @@ double key_as_double(const table_view *keys, size_t i);
 /* Says why fewer threads than --threads asks for have worked. EX_OK. */
 int say_threads(const struct arguments *arguments, const table_pipeline_report *report);
 
-/* The header, the bytes, and the file on the disk but not yet under its name; and then under it. As
- * atomic_file_finish() and atomic_file_publish(). */
+/* The header and the bytes. As atomic_file_write(). */
 int write_whole(struct atomic_file *file, const struct output_format *format, const struct table_layout *layout,
                 const void *data, struct progress *progress);
 

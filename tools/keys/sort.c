@@ -156,7 +156,7 @@ static int write_outputs(void *context) {
                : write_as(&job->output, job->format, &job->input, job->input.data, &job->base.progress);
     if (code == EX_OK && arguments->values)
         code = write_as(&job->value_output, job->value_format, values, values->data, &job->base.progress);
-    return code == EX_OK ? atomic_file_publish_both(&job->output, arguments->values ? &job->value_output : NULL) : code;
+    return code == EX_OK ? atomic_file_publish(&job->output, arguments->values ? &job->value_output : NULL) : code;
 }
 
 static void print_json(const struct sort_job *job) {

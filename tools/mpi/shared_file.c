@@ -123,9 +123,7 @@ int shared_output_write(const struct shared_output *output, size_t offset, const
 int shared_output_close(struct shared_output *output, int code) {
     code = ranks_code(code);
     if (this_rank() == 0 && code == EX_OK)
-        code = atomic_file_finish(output->file);
-    if (this_rank() == 0 && code == EX_OK)
-        code = atomic_file_publish(output->file);
+        code = atomic_file_publish(output->file, NULL);
     if (this_rank() == 0)
         atomic_file_discard(output->file);
     code = ranks_code(code);

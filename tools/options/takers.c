@@ -170,3 +170,33 @@ int take_words(const char *option, char *text, void *place) {
     }
     return code;
 }
+
+static int take_all_devices(size_t there, struct option_devices *devices) {
+    if (there == 0)
+        return fail(EX_UNAVAILABLE, "--devices all: %s", table_cuda_unavailable());
+    for (size_t i = 0; i < there && i < DEVICES_MOST; i++)
+        devices->numbers[devices->count++] = (int)i;
+    return EX_OK;
+}
+
+int take_devices(const char *option, char *text, void *place) {
+    struct option_devices *devices = place;
+    (void)option;
+    const size_t there = table_devices(NULL, 0) - 1;
+    devices->count = 0;
+    if (strcmp(text, "all") == 0)
+        return take_all_devices(there, devices);
+    for (const char *at = text;; at++) {
+        char *end;
+        const unsigned long number = strtoul(at, &end, 10);
+        if (*at < '0' || *at > '9' || (*end && *end != ',') || devices->count == DEVICES_MOST)
+            return fail(EX_USAGE, "--devices %s: not all, nor numbers such as 0,1, at most %d", text, DEVICES_MOST);
+        if (number >= there)
+            return fail(EX_UNAVAILABLE, "--devices %s: there is no CUDA device %lu%s%s", text, number,
+                        there ? "" : ": ", there ? "" : table_cuda_unavailable());
+        devices->numbers[devices->count++] = (int)number;
+        at = end;
+        if (!*at)
+            return EX_OK;
+    }
+}

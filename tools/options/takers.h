@@ -4,7 +4,7 @@
 
 #include "options/option.h"
 
-enum { BY_MOST = 16 };
+enum { BY_MOST = 16, DEVICES_MOST = 64 };
 
 /* Words that an option was given, one by one or with commas between them. */
 struct option_words {
@@ -22,6 +22,12 @@ struct option_rows {
     size_t from, to;
 };
 
+/* CUDA devices. */
+struct option_devices {
+    int numbers[DEVICES_MOST];
+    unsigned count; /* 0: not said */
+};
+
 option_taker take_flag, take_no_flag, take_text, take_format; /* bool, const char * */
 option_taker take_input;                                      /* const char *, of a file that is read */
 option_taker take_size, take_size_or_0;                       /* size_t, from 1 or 0 on */
@@ -30,5 +36,6 @@ option_taker take_type, take_backend, take_operation;         /* table_type, tab
 option_taker take_row_range, take_range;                      /* struct option_rows, struct option_range */
 option_taker take_word, take_words;                           /* struct option_words */
 option_taker take_delimiter;                                  /* char */
+option_taker take_devices;                                    /* struct option_devices: numbers, or `all` */
 
 #endif

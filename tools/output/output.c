@@ -9,6 +9,15 @@
 static const struct output_format *const formats[] = {&output_npy, &output_raw, &output_csv, &output_tsv, &output_text};
 enum { FORMATS = sizeof formats / sizeof formats[0] };
 
+static size_t no_header(const struct table_layout *layout, char header[OUTPUT_HEADER]) {
+    (void)layout, (void)header;
+    return 0;
+}
+
+/* Values and nothing else. */
+static const char *const raw_endings[] = {"bin", "raw", NULL};
+const struct output_format output_raw = {"raw", raw_endings, 0, no_header, NULL, NULL, NULL};
+
 /* What files of other formats are called. */
 static const char *const others[] = {
     "7z",  "arrow", "avro", "bz2",  "feather", "fits",   "gz",  "h5",      "hdf",  "hdf5", "ipc", "json", "lz4",
