@@ -64,7 +64,7 @@ int verify_make_room(void *context) {
     const size_t unit = rows == 0 ? 1 : rows < SERIAL_UNIT ? (size_t)rows : SERIAL_UNIT; /* SCANNED may have more */
     const size_t out_row = out->columns * table_type_size(out->type);
     const bool at_once = verify_takes_all(comparison);
-    size_t row, room, own, needed;
+    size_t row = 0, room = 0, own = 0, needed = 0;
     if (!size_multiply(in->columns, table_type_size(in->type) + table_type_size(out->type), &row) ||
         !size_multiply(row, at_once ? in->rows : unit, &room) ||
         !serial_sums_bytes(out->type, rows, in->columns, &own) || __builtin_add_overflow(room, own, &needed) ||
