@@ -24,14 +24,18 @@ static int check_arguments(void *context) {
     struct growth *growth = context;
     struct scan_arguments *arguments = &growth->job.arguments;
     const char *to = arguments->to;
+    const int code = scan_decay_check(arguments);
+    if (code != EX_OK)
+        return code;
     if (!to)
         return fail(EX_USAGE, "--to SUMS is missing");
     if (output_path_descriptor(to) >= 0 || output_format_for(to, NULL, "raw") != &output_npy)
         return fail(EX_USAGE, "--to %s: is not the name of a .npy, which says how many rows it has", to);
     if (snprintf(growth->state_path, PATH_MAX, "%s.state", to) >= PATH_MAX)
         return fail(EX_CANTCREAT, "%s: %s", to, strerror(ENAMETOOLONG));
-    for (unsigned i = 0; i < arguments->common.input_count; i++)
-        if (output_path_is_input(to, arguments->common.inputs[i]))
+    struct argument_input input = arguments_input(&arguments->common, 0);
+    for (unsigned i = 0; input.is_one; input = arguments_input(&arguments->common, ++i))
+        if (input.path && output_path_is_input(to, input.path))
             return fail(EX_USAGE, "--to %s: is the file of an input", to);
     arguments->common.output = to;
     arguments->state = growth->state_path;

@@ -62,8 +62,8 @@ static bool take_state(struct growth *growth, const char *from, size_t bytes, bo
     const struct table_layout *sums = &growth->old.layout;
     *whole = table_state_load(from, bytes, state->state) == TABLE_OK;
     if (!*whole || table_state_describe(state->state, bytes, &state->facts) != TABLE_OK ||
-        state->facts.rows != sums->rows || state->facts.type != table_sum_type(sums->type) ||
-        state->facts.columns != sums->columns)
+        state->facts.operation != growth->job.arguments.operation || state->facts.rows != sums->rows ||
+        state->facts.type != table_sum_type(sums->type) || state->facts.columns != sums->columns)
         return false;
     state->bytes = bytes;
     growth->saved_bytes = bytes;
@@ -77,17 +77,20 @@ static int choose_state(struct growth *growth, size_t bytes) {
     table_state_facts facts;
     size_t one = 0, damaged = 0;
     bool whole;
-    const bool known = table_state_bytes(table_sum_type(sums->type), sums->columns, &one) == TABLE_OK;
+    const bool known = table_state_bytes_of(growth->job.arguments.operation, table_sum_type(sums->type), sums->columns,
+                                            &one) == TABLE_OK;
     for (size_t at = 0; known && at + one <= bytes && at <= one; at += one) {
         if (take_state(growth, growth->saved + at, one, &whole))
             return check_last_row(growth);
-        damaged += !whole && table_state_describe(growth->saved + at, one, &facts) == TABLE_OK;
+        damaged += !whole && table_state_describe(growth->saved + at, one, &facts) == TABLE_OK && facts.version != 0 &&
+                   facts.operation == growth->job.arguments.operation;
     }
     if (damaged > 0)
         return fail(EX_DATAERR, "%s: is damaged, and no state of %s any more; without it, %s", growth->state_path,
                     growth->old.name, how_to_remake(growth));
-    return fail(EX_DATAERR, "%s: is not the state of %s, which has %zu rows of %zu columns of %s", growth->state_path,
-                growth->old.name, sums->rows, sums->columns, table_type_name(sums->type));
+    return fail(EX_DATAERR, "%s: is not the state of %s, which has %zu rows of %zu columns of %s, and of a %s",
+                growth->state_path, growth->old.name, sums->rows, sums->columns, table_type_name(sums->type),
+                table_operation_name(growth->job.arguments.operation));
 }
 
 /* Integers go on from their last sums: the state of a table of these and then zeros. */
@@ -134,7 +137,8 @@ int append_read_state(void *context) {
     ssize_t got = 1;
     if (growth->fd < 0)
         return EX_OK;
-    const table_status status = table_state_bytes(table_sum_type(sums->type), sums->columns, &one);
+    const table_status status =
+        table_state_bytes_of(growth->job.arguments.operation, table_sum_type(sums->type), sums->columns, &one);
     if (status != TABLE_OK)
         return fail_status(growth->old.name, status);
     growth->job.kept = 2 * one;

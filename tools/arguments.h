@@ -36,6 +36,7 @@ struct scan_arguments {
     struct arguments common;
     table_operation operation;
     const char *carry_in, *carry_out, *state, *to;
+    const char *decay, *decay_file; /* the coefficients of a recurrence */
     bool exclusive, reverse, offsets, skip_nan, wrap;
     bool looks; /* info: fields that are no numbers are no errors */
     bool has_at;

@@ -23,6 +23,7 @@ CALLS = ['C', 'scan', *PYTHON]
 # What can be asked for, and each name that it goes by.
 OPTIONS = {
     'maximum, minimum, product': ['operation', '--operation'],
+    'a recurrence': ['--decay'],
     'sums in another type': ['dtype', '--out-type'],
     'along another axis': ['axis', 'dim', 'in_step'],
     'into memory that is there': ['out', '--output'],
@@ -49,6 +50,8 @@ WHY_NOT = [
     ('maximum, minimum, product', ['cumsum', 'nancumsum', 'cumulative_sum'], '`cummax`, `cummin` and `cumprod`'),
     ('maximum, minimum, product', ['column_totals'], 'of arrays, `x.max(axis=0)` and the like'),
     ('maximum, minimum, product', ['frames', 'dask', 'mpi', 'jax', 'torch'], 'not there so far'),
+    ('a recurrence', ['C'], '`table_linear_recurrence()`, and `coefficients` of `table_stream()`'),
+    ('a recurrence', list(PYTHON), '`linear_recurrence`'),
     ('sums in another type', ['C'], 'the type of `out`'),
     ('along another axis', ['scan'], 'along the first axis alone, as the file lies'),
     ('along another axis', ['column_totals'], 'give `np.moveaxis(x, axis, 0)`'),

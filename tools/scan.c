@@ -25,7 +25,8 @@ static int check_state(const struct scan_arguments *arguments) {
         return fail(EX_USAGE, "--continue %s: needs a file of its own", path);
     if (output_path_same(path, arguments->common.output))
         return fail(EX_USAGE, "--continue and -o name the same file");
-    bool is_input = arguments->carry_in && output_path_is_input(path, arguments->carry_in);
+    bool is_input = (arguments->carry_in && output_path_is_input(path, arguments->carry_in)) ||
+                    (arguments->decay_file && output_path_is_input(path, arguments->decay_file));
     for (unsigned i = 0; i < arguments->common.input_count; i++)
         is_input = is_input || output_path_is_input(path, arguments->common.inputs[i]);
     if (is_input)
@@ -34,10 +35,12 @@ static int check_state(const struct scan_arguments *arguments) {
 }
 
 static int check_arguments(void *context) {
-    const struct scan_arguments *arguments = &((const struct scan_job *)context)->arguments;
+    struct scan_arguments *arguments = &((struct scan_job *)context)->arguments;
     if (!arguments->common.output)
         return fail(EX_USAGE, "-o OUTPUT is missing");
-    const int code = check_state(arguments);
+    int code = scan_decay_check(arguments);
+    if (code == EX_OK)
+        code = check_state(arguments);
     if (code != EX_OK)
         return code;
     if (arguments->operation != TABLE_SUM && arguments->devices.count)
@@ -165,6 +168,7 @@ void scan_free_tables(void *context) {
     for (unsigned i = 0; i < job->arguments.common.input_count && job->inputs; i++)
         input_release(&job->inputs[i]);
     text_beside_end(&job->beside);
+    scan_decay_close(&job->decay);
     free(job->own_state);
     free(job->carry_in);
     free(job->carry_out);

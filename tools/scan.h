@@ -5,6 +5,7 @@
 #include <tuplescan/stream.h>
 
 #include "job.h"
+#include "scan_decay.h"
 #include "state_file.h"
 #include "table_io.h"
 #include "text/beside.h"
@@ -28,6 +29,7 @@ struct scan_job {
     const char *name;          /* of the inputs, for messages */
     char name_of_many[40];
     size_t kept; /* bytes of what is remembered between the rows */
+    struct scan_decay decay;
     struct text_beside beside;
     void *own_state; /* of sums over several inputs, without --continue */
     struct atomic_file output, carry_file;

@@ -4,6 +4,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#include <tuplescan/linear_recurrence.h>
+
 #include "input/file.h"
 #include "memory.h"
 #include "message.h"
@@ -53,6 +55,8 @@ static int code_of(struct scan_job *job, const table_stream_report *report, tabl
     const char *name = job->input->name;
     if (job->write_code != EX_OK || job->read_code != EX_OK)
         return job->write_code != EX_OK ? job->write_code : job->read_code;
+    if (job->decay.code != EX_OK)
+        return job->decay.code;
     if (job->input_failed) /* after a message */
         return job->input->code;
     if (status == TABLE_ERROR_WRITE)
@@ -81,10 +85,12 @@ static int64_t read_values(void *context, void *to, size_t bytes) {
     return got;
 }
 
+static bool is_recurrence(const struct scan_job *job) { return job->arguments.operation == TABLE_RECURRENCE; }
+
 /* The options of the scan of an input. What came above it is in the state, if anything did. */
 static table_scan_options scan_options(const struct scan_job *job) {
     const struct scan_arguments *arguments = &job->arguments;
-    return (table_scan_options){.operation = arguments->operation,
+    return (table_scan_options){.operation = is_recurrence(job) ? TABLE_SUM : arguments->operation,
                                 .exclusive = arguments->exclusive,
                                 .reverse = arguments->reverse,
                                 .offsets = arguments->reverse && arguments->offsets,
@@ -137,8 +143,10 @@ static int sum_rows(struct scan_job *job) {
                                     .progress_context = job,
                                     .devices = job->arguments.devices.count ? job->arguments.devices.numbers : NULL,
                                     .device_count = job->arguments.devices.count,
+                                    .coefficients = is_recurrence(job) ? &job->decay.of : NULL,
                                     .scan = scan_options(job),
                                     .report = &report};
+    job->decay.above = job->rows_above;
     const size_t first = input_is_plain(input) ? input->head_bytes - input->head_given : 0;
     if (first > 0) {
         options.first = (const char *)input->head + input->head_given;
@@ -158,15 +166,22 @@ static int sum_rows(struct scan_job *job) {
     return code_of(job, &report, status);
 }
 
+/* A table in memory; `a`: the coefficients of a recurrence, perhaps with those of no row. */
+static table_status scan_table(const struct scan_job *job, const table_view *a, const table_view *in,
+                               const table_view *out, const table_scan_options *options) {
+    return is_recurrence(job) ? table_linear_recurrence(a, in, out, options) : table_prefix_sum(in, out, options);
+}
+
 /* A table without rows, of which a stream would not know that it has ended, or without columns, whose rows a stream
  * would not see. */
 static int sum_nothing(struct scan_job *job) {
     const table_view in = input_view(job->input);
     const table_view out = {.rows = in.rows, .columns = in.columns, .type = job->out_layout.type};
+    const table_view a = {.columns = in.columns, .rows = in.rows, .type = in.type};
     table_stream_report report = {0};
     table_scan_options options = scan_options(job);
     options.report = &report.scan;
-    const table_status status = table_prefix_sum(&in, &out, &options);
+    const table_status status = scan_table(job, &a, &in, &out, &options);
     add_report(&job->report, &report);
     return status == TABLE_OK ? input_ends(job->input, 0) : fail_status(job->input->name, status);
 }
@@ -237,6 +252,13 @@ static int sum_table_backwards(struct scan_job *job) {
         code = input_take_table(input, budget.most);
     if (code != EX_OK)
         return code;
+    struct memory_budget rest = budget;
+    table_view a;
+    memory_add(&rest, input->layout.bytes);
+    memory_add(&rest, bytes);
+    code = is_recurrence(job) ? scan_decay_table(&job->decay, memory_left(&rest), &a) : EX_OK;
+    if (code != EX_OK)
+        return code;
     const table_view in = input_view(input);
     table_view out = {.rows = rows, .columns = in.columns, .type = job->out_layout.type};
     table_scan_options options = scan_options(job);
@@ -246,7 +268,7 @@ static int sum_table_backwards(struct scan_job *job) {
     options.report = &job->report.scan;
     options.first_overflow = job->checked ? &job->first_overflow : NULL;
     options.skipped = job->arguments.skip_nan ? &job->skipped : NULL;
-    const table_status status = table_prefix_sum(&in, &out, &options);
+    const table_status status = scan_table(job, &a, &in, &out, &options);
     code = status == TABLE_OK ? input_unchanged(input) : fail_status(input->name, status);
     out.rows = in.rows; /* with --offsets the start is the row after these */
     if (code == EX_OK && looks_at_sums(job) && !not_finite_look(job, 0, &in, &out))
@@ -292,7 +314,9 @@ static int sum_inputs(struct scan_job *job) {
 int scan_sum_up(void *context) {
     struct scan_job *job = context;
     job->first_overflow = job->not_finite.first = SCAN_NONE;
-    const int code = sum_inputs(job);
+    int code = sum_inputs(job);
+    if (code == EX_OK)
+        code = scan_decay_end(&job->decay, job->rows_above);
     stopwatch_stream(&job->base.watch, &job->report);
     if (job->first_overflow != SCAN_NONE) /* a row of this table, as all are */
         job->first_overflow -= job->state.facts.rows * job->out_layout.columns;

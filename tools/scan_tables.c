@@ -20,7 +20,7 @@ enum { OPEN_MOST = 16 };
 static table_type wanted_sums(const struct scan_job *job) {
     const table_type before = job->there ? job->there : job->state.facts.type, in = job->input->layout.type;
     if (job->arguments.operation != TABLE_SUM)
-        return job->arguments.common.out_type;
+        return job->arguments.common.out_type ? job->arguments.common.out_type : job->there;
     const bool usual = !job->there && table_sum_type(default_sum_type(in)) == before;
     const bool keeps = !job->arguments.common.out_type && !usual && table_types_supported(in, before);
     return keeps ? before : job->arguments.common.out_type;
@@ -155,9 +155,12 @@ static int start_inputs(struct scan_job *job, size_t *rows) {
         return fail(EX_OSERR, "out of memory");
     if (arguments->common.input_count > OPEN_MOST)
         allow_many_files();
+    const bool is_recurrence = arguments->operation == TABLE_RECURRENCE;
     table_type like = job->there                   ? job->there
                       : arguments->common.out_type ? arguments->common.out_type
-                                                   : job->state.facts.type;
+                      : job->state.facts.type      ? job->state.facts.type
+                      : is_recurrence              ? TABLE_F64
+                                                   : 0;
     struct names_above named = {0};
     int code = EX_OK;
     job->rows_known = true;
@@ -203,6 +206,22 @@ static int make_state(struct scan_job *job) {
     return code != EX_OK || job->own_state ? code : fail(EX_OSERR, "%s: out of memory", job->name);
 }
 
+/* The coefficients of a recurrence, and what they take of the memory. */
+static int open_decay(struct scan_job *job, const size_t *rows) {
+    const struct table_layout *in = &job->inputs[0].layout;
+    struct scan_decay *decay = &job->decay;
+    const size_t most = memory_there(job->arguments.common.memory);
+    if (job->arguments.operation != TABLE_RECURRENCE)
+        return EX_OK;
+    const int code =
+        scan_decay_open(decay, &job->arguments, job->name, in, rows, most > job->kept ? most - job->kept : 0);
+    if (code != EX_OK)
+        return code;
+    const size_t row = decay->row ? decay->of.columns * table_type_size(decay->of.type) : decay->ahead_bytes;
+    return keep(job, decay->file.name,
+                input_memory(&decay->file) + row + (decay->is_table ? decay->file.layout.bytes : 0));
+}
+
 int scan_open_tables(void *context) {
     struct scan_job *job = context;
     struct scan_arguments *arguments = &job->arguments;
@@ -231,5 +250,7 @@ int scan_open_tables(void *context) {
     code = read_row(arguments->carry_in, kept, in->columns, &job->carry_in);
     if (code == EX_OK)
         code = make_state(job);
-    return code == EX_OK ? fit_state(job) : code;
+    if (code == EX_OK)
+        code = fit_state(job);
+    return code == EX_OK ? open_decay(job, job->rows_known ? &rows : NULL) : code;
 }

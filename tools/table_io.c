@@ -91,10 +91,14 @@ int sum_type(const struct scan_arguments *arguments, const struct input_file *in
     const bool is_extreme = arguments->operation == TABLE_MAXIMUM || arguments->operation == TABLE_MINIMUM;
     *type = arguments->common.out_type ? arguments->common.out_type : is_extreme ? in : default_sum_type(in);
     if (arguments->operation != TABLE_SUM && !table_operation_supported(arguments->operation, in, *type))
-        return fail(EX_USAGE, "--operation: %s: there is no %s of %s as %s", input->name,
-                    table_operation_name(arguments->operation), table_type_name(in), table_type_name(*type));
-    if (arguments->operation == TABLE_PRODUCT && type_is_float(*type))
-        return fail(EX_USAGE, "--operation: %s: product is for integers, and the products are %s", input->name,
+        return fail(EX_USAGE, "%s: %s: there is no %s of %s as %s",
+                    arguments->operation != TABLE_RECURRENCE ? "--operation"
+                    : arguments->decay                       ? "--decay"
+                                                             : "--decay-file",
+                    input->name, table_operation_name(arguments->operation), table_type_name(in),
+                    table_type_name(*type));
+    if (arguments->operation == TABLE_PRODUCT && arguments->offsets && type_is_float(*type))
+        return fail(EX_USAGE, "--offsets: %s: is not for products of floats, and these are %s", input->name,
                     table_type_name(*type));
     if (arguments->operation == TABLE_SUM && !table_types_supported(in, *type))
         return fail(EX_USAGE, "%s: %s cannot be summed into %s, only into %s", input->name, table_type_name(in),

@@ -30,8 +30,16 @@ static const struct option_row scan_rows[] = {
                  "other names (hard links) keep the old content"),
     VALUE("operation", "OP", take_operation, SCAN(operation),
           "sum, max, min or product: what goes down the columns in the place of sums, on the CPU. max and min keep the "
-          "type of the input, and a NaN stays, as in numpy.maximum.accumulate; product is for integers. Begins with 0, "
-          "1, or the least or greatest value (--exclusive, --offsets)"),
+          "type of the input, and a NaN stays, as in numpy.maximum.accumulate. Begins with 0, 1, or the least or "
+          "greatest value (--exclusive, --offsets)"),
+    VALUE("decay", "A", take_text, SCAN(decay), NULL),
+    VALUE("decay-file", "FILE", take_input, SCAN(decay_file),
+          "a recurrence in the place of sums, on the CPU: row i of the output is A times the row before it, and row i "
+          "of INPUT, from 0 or --carry-in on; with --reverse A times the row after it. FILE has one number, a number "
+          "for each column (a row), one for each row (a column), or one for each value, of the type of INPUT (or f32 "
+          "for f16 and bf16): a .npy, which goes along the table as in NumPy, text, or raw values. It is read beside "
+          "INPUT, may be as large, and of several inputs has the rows of all. A 0 lets nothing through of the rows "
+          "before. Floats only; text is f64. Sums in the help of other options are these results"),
     FLAG("exclusive", SCAN(exclusive), "row i without row i itself: the sums of the rows before it"),
     FLAG("reverse", SCAN(reverse),
          "sums from the end: row i is the sum of the rows from i to the last one. The input must be one table. Between "
@@ -116,7 +124,8 @@ static const struct option_row scan_rows[] = {
          "  tuplescan scan counts.bin --type u32 --columns 256 --out-type u32 --wrap -o sums.npy\n"
          "  producer | tuplescan scan - --type f32 --columns 3 -o - | consumer\n"
          "  tuplescan scan part2.npy --carry-in totals1.npy --carry-out totals2.npy -o sums2.npy\n"
-         "  tuplescan scan hour14.npy --continue day.state -o sums14.npy"),
+         "  tuplescan scan hour14.npy --continue day.state -o sums14.npy\n"
+         "  tuplescan scan rewards.npy --reverse --decay 0.99 -o returns.npy"),
 };
 TABLE(scan, ANY_OPERANDS, 24, scan_rows, check_sums);
 
@@ -130,6 +139,9 @@ static const struct option_row append_rows[] = {
          "or its state; try again. A SUMS.state that is missing is made again of SUMS if its sums are integers, and "
          "not exclusive; else by scan of what was summed, -o /dev/null --continue SUMS.state.\n"),
     VALUE("to", "FILE", take_text, SCAN(to), "the sums, which grow in place"),
+    VALUE("decay", "A", take_text, SCAN(decay), NULL),
+    VALUE("decay-file", "FILE", take_input, SCAN(decay_file),
+          "SUMS was, and is, made with --decay or --decay-file; this is of the rows that are appended"),
     FLAG("exclusive", SCAN(exclusive), "SUMS was, and is, made with --exclusive"),
     NOTED("at", "ROWS", take_number, SCAN(at), SCAN(has_at),
           "only if SUMS has that many rows, 0 where there is none: rows that were appended before are not appended "

@@ -1,0 +1,223 @@
+#include "scan_decay.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "input/file.h"
+#include "memory.h"
+#include "message.h"
+#include "text/number_text.h"
+#include "types.h"
+
+int scan_decay_check(struct scan_arguments *arguments) {
+    const char *const option = arguments->decay ? "--decay" : "--decay-file";
+    const struct {
+        bool is_there;
+        const char *name;
+    } others[] = {{arguments->decay && arguments->decay_file, "--decay-file"},
+                  {arguments->operation != TABLE_SUM, "--operation"},
+                  {arguments->offsets, "--offsets"},
+                  {arguments->wrap, "--wrap"},
+                  {arguments->devices.count > 0, "--devices"}};
+    if (!arguments->decay && !arguments->decay_file)
+        return EX_OK;
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (others[i].is_there)
+            return fail(EX_USAGE, "%s and %s: only one of them", option, others[i].name);
+    arguments->operation = TABLE_RECURRENCE;
+    return EX_OK;
+}
+
+static bool is_text(const struct scan_decay *decay) { return decay->file.format->delimiter; }
+
+/* Whether the shape does not say that there are several rows of one value: .npy files of fewer dimensions than the
+ * table's, which go along its last ones as in NumPy, and raw files, which have no shape. */
+static bool is_flat(const struct scan_decay *decay, const struct table_layout *in) {
+    const struct input_file *file = &decay->file;
+    return file->format == &input_raw || (!is_text(decay) && file->layout.dimensions < in->dimensions);
+}
+
+static int wrong_shape(const struct scan_decay *decay, const char *name, const struct table_layout *in) {
+    const struct table_layout *layout = &decay->file.layout;
+    return fail(EX_DATAERR,
+                "%s: has %zu x %zu values, which are no number, row, column or table of coefficients for the %zu "
+                "columns of %s%s",
+                decay->file.name, layout->rows, layout->columns, in->columns, name,
+                decay->file.rows_known ? ", or not for its rows" : "");
+}
+
+/* A file of values without a shape: a row, a column, or a table. */
+static bool shape_values(struct table_layout *layout, const struct table_layout *in, const size_t *rows) {
+    const size_t count = layout->rows;
+    if (count == 1 || in->columns < 2 || (rows ? *rows == count : count % in->columns != 0))
+        return true;
+    return count % in->columns == 0 && layout_set(layout, layout->type, count / in->columns, in->columns);
+}
+
+/* What the file is to the table: *is_row, or one row or number for each of the table's rows. */
+static int choose_shape(struct scan_decay *decay, const char *name, const struct table_layout *in, const size_t *rows,
+                        bool *is_row) {
+    struct table_layout *layout = &decay->file.layout;
+    const bool is_known = decay->file.rows_known;
+    *is_row = false;
+    if (is_known && is_flat(decay, in) && layout->rows * layout->columns == in->columns) {
+        *is_row = true;
+        decay->of.columns = in->columns;
+        return EX_OK;
+    }
+    if (is_known && decay->file.format == &input_raw && !shape_values(layout, in, rows))
+        return wrong_shape(decay, name, in);
+    decay->of.columns = layout->columns;
+    if (layout->columns != 1 && layout->columns != in->columns)
+        return wrong_shape(decay, name, in);
+    *is_row = is_known && layout->rows == 1;
+    return is_known && !*is_row && rows && *rows != layout->rows ? wrong_shape(decay, name, in) : EX_OK;
+}
+
+static size_t row_bytes_of(const struct scan_decay *decay) {
+    return decay->of.columns * table_type_size(decay->file.layout.type);
+}
+
+/* Of a file that does not say how many rows it has, two are read: one alone is that of all rows. */
+static int look_ahead(struct scan_decay *decay, bool *is_row) {
+    const size_t row = row_bytes_of(decay);
+    decay->ahead = memory_allocate(2 * row);
+    if (!decay->ahead)
+        return fail(EX_OSERR, "%s: out of memory", decay->file.name);
+    const int code = input_read(&decay->file, decay->ahead, 2 * row, &decay->ahead_bytes);
+    *is_row = decay->ahead_bytes == row;
+    return code;
+}
+
+/* The one row of coefficients. */
+static int take_row(struct scan_decay *decay) {
+    const size_t row = row_bytes_of(decay);
+    size_t got = row;
+    int code = EX_OK;
+    if (decay->ahead) {
+        decay->row = decay->ahead;
+        decay->ahead = NULL;
+        return EX_OK;
+    }
+    decay->row = memory_allocate(row);
+    if (!decay->row)
+        return fail(EX_OSERR, "%s: out of memory", decay->file.name);
+    if (decay->is_table)
+        memcpy(decay->row, decay->file.data, row);
+    else
+        code = input_read(&decay->file, decay->row, row, &got);
+    return code == EX_OK && got < row ? fail(EX_DATAERR, "%s: has no coefficients", decay->file.name) : code;
+}
+
+static int fewer(const struct scan_decay *decay) {
+    return fail(EX_DATAERR, "%s: has coefficients of fewer rows than there are", decay->file.name);
+}
+
+/* The coefficients of rows that come after those that were brought before, or, of a file that can be read anywhere, of
+ * any rows. */
+static int bring(struct scan_decay *decay, uint64_t first, size_t rows, char *to) {
+    const size_t row = row_bytes_of(decay), bytes = rows * row, left = decay->ahead_bytes - decay->ahead_given;
+    const size_t there = left < bytes ? left : bytes;
+    size_t got = 0;
+    if (decay->is_table && (first > decay->file.layout.rows || rows > decay->file.layout.rows - first))
+        return fewer(decay);
+    if (decay->is_table) {
+        memcpy(to, (const char *)decay->file.data + first * row, bytes);
+        return EX_OK;
+    }
+    int code = decay->goes_anywhere ? input_go_to(&decay->file, (size_t)first) : EX_OK;
+    if (there > 0)
+        memcpy(to, decay->ahead + decay->ahead_given, there);
+    decay->ahead_given += there;
+    if (code == EX_OK && there < bytes)
+        code = input_read(&decay->file, to + there, bytes - there, &got);
+    return code == EX_OK && there + got < bytes ? fewer(decay) : code;
+}
+
+/* By the thread of a stream that reads. */
+static int read_rows(void *context, uint64_t first, size_t rows, void *to) {
+    struct scan_decay *decay = context;
+    decay->code = bring(decay, decay->above + first, rows, to);
+    return decay->code == EX_OK ? 0 : -1;
+}
+
+static int read_number(struct scan_decay *decay, const char *text, table_type type) {
+    const char *at = text;
+    decay->row = memory_allocate(sizeof(double));
+    if (!decay->row)
+        return fail(EX_OSERR, "out of memory");
+    decay->of = (table_stream_coefficients){.type = type, .columns = 1, .row = decay->row};
+    return number_text_read(type, &at, text + strlen(text), decay->row) == NUMBER_TEXT_READ && *at == '\0'
+               ? EX_OK
+               : fail(EX_USAGE, "--decay %s: is no number of %s", text, table_type_name(type));
+}
+
+static int check_type(const struct scan_decay *decay, const char *name, const struct table_layout *in) {
+    const table_type type = decay->file.layout.type;
+    if (type == in->type || type == table_kept_type(TABLE_RECURRENCE, in->type))
+        return EX_OK;
+    return fail(EX_DATAERR, "%s: its type is %s, and that of %s is %s", decay->file.name, table_type_name(type), name,
+                table_type_name(in->type));
+}
+
+int scan_decay_open(struct scan_decay *decay, const struct scan_arguments *arguments, const char *name,
+                    const struct table_layout *in, const size_t *rows, size_t most) {
+    const table_type kept = table_kept_type(TABLE_RECURRENCE, in->type);
+    const struct input_request request = {
+        .like = kept, .raw_type = in->type, .memory = most, .tells = !arguments->common.quiet};
+    struct input_file *const file = &decay->file;
+    bool is_row;
+    if (arguments->decay)
+        return read_number(decay, arguments->decay, kept);
+    int code = input_start(file, arguments->decay_file, &request);
+    if (code == EX_OK)
+        code = check_type(decay, name, in);
+    decay->goes_anywhere = code == EX_OK && arguments->reverse && input_can_seek(file) && !is_text(decay);
+    if (code == EX_OK &&
+        ((arguments->reverse && !decay->goes_anywhere) || (file->format == &input_raw && !file->rows_known))) {
+        code = input_take_table(file, most);
+        decay->is_table = code == EX_OK;
+    }
+    if (code == EX_OK)
+        code = choose_shape(decay, name, in, rows, &is_row);
+    if (code == EX_OK && !file->rows_known)
+        code = look_ahead(decay, &is_row);
+    if (code == EX_OK && is_row)
+        code = take_row(decay);
+    decay->of.type = file->layout.type;
+    decay->of.row = decay->row;
+    decay->of.read = decay->row ? NULL : read_rows;
+    decay->of.read_context = decay;
+    return code;
+}
+
+int scan_decay_table(struct scan_decay *decay, size_t most, table_view *a) {
+    int code = EX_OK;
+    *a = (table_view){.data = decay->row, .rows = 1, .columns = decay->of.columns, .type = decay->of.type};
+    if (decay->row)
+        return EX_OK;
+    if (!decay->is_table)
+        code = input_take_table(&decay->file, most);
+    decay->is_table = code == EX_OK;
+    *a = input_view(&decay->file);
+    return code;
+}
+
+int scan_decay_end(struct scan_decay *decay, uint64_t rows) {
+    struct input_file *const file = &decay->file;
+    char more;
+    size_t got = 0;
+    if (!file->name)
+        return EX_OK;
+    int code = decay->row || file->rows_known ? EX_OK : input_read(file, &more, 1, &got);
+    if (code == EX_OK && (got > 0 || (!decay->row && file->rows_known && file->layout.rows != rows)))
+        code = fail(EX_DATAERR, "%s: has coefficients of more rows than there are", file->name);
+    return code == EX_OK ? input_unchanged(file) : code;
+}
+
+void scan_decay_close(struct scan_decay *decay) {
+    input_release(&decay->file);
+    free(decay->row);
+    free(decay->ahead);
+    decay->row = decay->ahead = NULL;
+}
