@@ -127,8 +127,10 @@ const char *element_plural(const struct element *element) { return operations[el
 
 static bool is_extreme(table_operation operation) { return operation == TABLE_MAXIMUM || operation == TABLE_MINIMUM; }
 
-/* Values of which there are no elements become wider ones. */
+/* Values of which there are no elements become wider ones; what is no type stays so. */
 static table_type widened(table_type out) {
+    if (type_bytes(out) == 0)
+        return out;
     switch (table_kind_of(out)) {
     case TABLE_FLOATING:
         return type_of_sums(out);
@@ -145,18 +147,18 @@ const struct element *element_kept_as(table_operation operation, table_type kept
 }
 
 const struct element *element_of(table_operation operation, table_type out) {
-    if (type_bytes(out) == 0)
-        return NULL;
     return element_kept_as(operation, is_extreme(operation) ? widened(out) : type_of_sums(out));
+}
+
+bool element_takes(const struct element *element, table_type in, table_type out) {
+    if (element->operation == TABLE_RECURRENCE)
+        return type_is_float(in) && (in == out || type_of_sums(in) == out);
+    return is_extreme(element->operation) ? in == out : table_types_supported(in, out);
 }
 
 int table_operation_supported(table_operation operation, table_type in, table_type out) {
     const struct element *element = element_of(operation, out);
-    if (!element)
-        return 0;
-    if (operation == TABLE_RECURRENCE)
-        return type_is_float(in) && (in == out || type_of_sums(in) == out);
-    return is_extreme(operation) ? in == out : table_types_supported(in, out);
+    return element && element_takes(element, in, out);
 }
 
 table_type table_kept_type(table_operation operation, table_type out) {

@@ -37,6 +37,9 @@ struct element {
 /* The element that results of type `out` are made of; NULL if there are no such results. */
 const struct element *element_of(table_operation operation, table_type out);
 
+/* Whether values of type `in` can become results of type `out` by it. */
+bool element_takes(const struct element *element, table_type in, table_type out);
+
 /* The element of carries, totals and states of type `kept`; NULL if that is not the type of such. */
 const struct element *element_kept_as(table_operation operation, table_type kept);
 

@@ -2,15 +2,11 @@
 
 #include "tree.h"
 
-static table_status mark(const struct backend *backend, const struct scan *scan, unsigned number) {
-    return scan->clock ? backend->clock_mark(scan, number) : TABLE_OK;
-}
-
-/* Sets the mark and all later ones. */
-static table_status mark_from(const struct backend *backend, const struct scan *scan, unsigned number) {
+/* Sets the clock's marks from `first` to `last`. */
+static table_status mark(const struct backend *backend, const struct scan *scan, unsigned first, unsigned last) {
     table_status status = TABLE_OK;
-    for (; number <= STAGES && status == TABLE_OK; number++)
-        status = mark(backend, scan, number);
+    for (unsigned number = first; scan->clock && number <= last && status == TABLE_OK; number++)
+        status = backend->clock_mark(scan, number);
     return status;
 }
 
@@ -66,11 +62,11 @@ static table_status run_stages(const struct backend *backend, const struct plan 
     if (status == TABLE_OK)
         status = begin_stages(backend, scan, seeds, by_host);
     if (status == TABLE_OK)
-        status = mark(backend, scan, 0);
+        status = mark(backend, scan, 0, 0);
     for (unsigned stage = 1; stage <= STAGES && status == TABLE_OK; stage++) {
         status = run_stage(backend, plan, scan, stage, seeds, workspace);
         if (status == TABLE_OK)
-            status = mark(backend, scan, stage);
+            status = mark(backend, scan, stage, stage);
     }
     if (status == TABLE_OK && scan->carry_out)
         status = backend->copy(scan, scan->carry_out, seeds + scan->chunks * row_bytes, row_bytes);
@@ -84,7 +80,7 @@ static table_status run_stages(const struct backend *backend, const struct plan 
 
 /* No rows: the carry goes through. */
 static table_status run_nothing(const struct backend *backend, const struct scan *scan) {
-    const table_status status = mark_from(backend, scan, 0);
+    const table_status status = mark(backend, scan, 0, STAGES);
     if (status != TABLE_OK || !scan->carry_out || scan->carry_out == scan->carry_in)
         return status;
     return scan->carry_in ? backend->copy(scan, scan->carry_out, scan->carry_in, backend_carry_bytes(backend, scan))
@@ -93,17 +89,17 @@ static table_status run_nothing(const struct backend *backend, const struct scan
 
 static table_status run_rows(const struct backend *backend, const struct plan *plan, const struct scan *scan,
                              char *workspace) {
-    const bool is_fused = plan_is_fused(plan, scan);
     if (scan->chunks == 0)
         return run_nothing(backend, scan);
-    if (!is_fused)
+    if (!plan_is_fused(plan, scan))
         return run_stages(backend, plan, scan, workspace);
-    table_status status = mark(backend, scan, 0);
+    table_status status = mark(backend, scan, 0, 0);
     if (status == TABLE_OK)
         status = backend->fused(scan, &plan->pass, workspace + plan->fused_offset);
     if (status == TABLE_ERROR_STRATEGY) /* refused */
         return run_stages(backend, plan, scan, workspace);
-    return status == TABLE_OK ? mark_from(backend, scan, plan->strategy == TABLE_STRATEGY_FUSED ? STAGES : 1) : status;
+    return status == TABLE_OK ? mark(backend, scan, plan->strategy == TABLE_STRATEGY_FUSED ? STAGES : 1, STAGES)
+                              : status;
 }
 
 /* Integers go on from one row, the sum so far, as from a carry; floats from the runs of the state, which the backend

@@ -64,49 +64,27 @@ static const struct {
                        "streams, which are of one table"},
 };
 
-static bool is_set(const table_scan_options *options, unsigned option) {
-    switch (option) {
-    case OPERATION:
-        return options->operation != TABLE_SUM;
-    case EXCLUSIVE:
-        return options->exclusive != 0;
-    case OFFSETS:
-        return options->offsets != 0;
-    case TABLES:
-        return options->tables > 1;
-    case CARRY_OUT:
-        return options->carry_out;
-    case FIRST_OVERFLOW:
-        return options->first_overflow;
-    case SKIPPED:
-        return options->skipped;
-    case STATE:
-        return options->state;
-    case BACKEND:
-        return options->backend != TABLE_BACKEND_AUTO;
-    case REPORT:
-        return options->report;
-    case STREAM:
-        return options->stream;
-    case SHIFTED_COEFFICIENTS:
-        return options->shifted_coefficients != 0;
-    case FIRST_COEFFICIENTS:
-        return options->first_coefficients;
-    case COEFFICIENT_STEP:
-        return options->coefficient_step != 0;
-    default:
-        return options->workspace || options->workspace_bytes;
-    }
+/* The options that are set. */
+static unsigned set_of(const table_scan_options *options) {
+    return (unsigned)(options->operation != TABLE_SUM) << OPERATION | (unsigned)(options->exclusive != 0) << EXCLUSIVE |
+           (unsigned)(options->offsets != 0) << OFFSETS | (unsigned)(options->tables > 1) << TABLES |
+           (unsigned)(options->carry_out != NULL) << CARRY_OUT |
+           (unsigned)(options->first_overflow != NULL) << FIRST_OVERFLOW |
+           (unsigned)(options->skipped != NULL) << SKIPPED | (unsigned)(options->state != NULL) << STATE |
+           (unsigned)(options->backend != TABLE_BACKEND_AUTO) << BACKEND |
+           (unsigned)(options->report != NULL) << REPORT | (unsigned)(options->stream != NULL) << STREAM |
+           (unsigned)(options->workspace || options->workspace_bytes) << WORKSPACE |
+           (unsigned)(options->shifted_coefficients != 0) << SHIFTED_COEFFICIENTS |
+           (unsigned)(options->first_coefficients != NULL) << FIRST_COEFFICIENTS |
+           (unsigned)(options->coefficient_step != 0) << COEFFICIENT_STEP;
 }
 
 table_status refuse(enum caller caller, const table_scan_options *options) {
-    for (unsigned refused = callers[caller].refused; refused; refused &= refused - 1) {
-        const unsigned option = (unsigned)__builtin_ctz(refused);
-        if (is_set(options, option))
-            return status_fail(TABLE_ERROR_ARGUMENT, "%s%s is not for %s",
-                               caller == CALLER_STREAM ? "scan." : "options->", names[option], callers[caller].name);
-    }
-    return TABLE_OK;
+    const unsigned refused = callers[caller].refused & set_of(options);
+    return refused ? status_fail(TABLE_ERROR_ARGUMENT, "%s%s is not for %s",
+                                 caller == CALLER_STREAM ? "scan." : "options->", names[__builtin_ctz(refused)],
+                                 callers[caller].name)
+                   : TABLE_OK;
 }
 
 static const char *name_of(table_type type) { return table_type_size(type) ? table_type_name(type) : "(none)"; }
@@ -177,15 +155,6 @@ static table_status fail_switch(const struct table_scan_options *options) {
     return status_fail(TABLE_ERROR_ARGUMENT, "options->%s is %d, not 0 or 1", switches[i].name, switches[i].value);
 }
 
-/* What an operation takes, and has that goes together. */
-static table_status refuse_for_operation(const table_scan_options *options, bool is_recurrence) {
-    if (options->operation == TABLE_RECURRENCE)
-        return status_fail(TABLE_ERROR_ARGUMENT, "options->operation: recurrences are table_linear_recurrence()");
-    if (options->first_coefficients && !options->shifted_coefficients)
-        return status_fail(TABLE_ERROR_ARGUMENT, "options->first_coefficients is for shifted_coefficients, which is 0");
-    return refuse(is_recurrence ? CALLER_RECURRENCE : CALLER_WITHOUT_COEFFICIENTS, options);
-}
-
 table_status refuse_wrong_options(const table_scan_options *options, enum call_form form, bool is_recurrence) {
     if ((unsigned)(options->exclusive | options->reverse | options->offsets | options->skip_nan |
                    options->shifted_coefficients) > 1)
@@ -203,7 +172,11 @@ table_status refuse_wrong_options(const table_scan_options *options, enum call_f
     if (options->unused)
         return status_fail(TABLE_ERROR_ARGUMENT, "options->unused is %d, not 0: the options were not cleared",
                            options->unused);
-    table_status status = refuse_for_operation(options, is_recurrence);
+    if (options->operation == TABLE_RECURRENCE)
+        return status_fail(TABLE_ERROR_ARGUMENT, "options->operation: recurrences are table_linear_recurrence()");
+    if (options->first_coefficients && !options->shifted_coefficients)
+        return status_fail(TABLE_ERROR_ARGUMENT, "options->first_coefficients is for shifted_coefficients, which is 0");
+    table_status status = refuse(is_recurrence ? CALLER_RECURRENCE : CALLER_WITHOUT_COEFFICIENTS, options);
     if (status == TABLE_OK)
         status = refuse(form == CALL_ON_STREAM ? CALLER_STREAM_FORM : CALLER_ONE_CALL, options);
     return status == TABLE_OK ? validate_reserved(options->reserved, RESERVED_WORDS(options)) : status;

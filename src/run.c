@@ -1,5 +1,13 @@
 #include "run.h"
 
+#include "checked.h"
+#include "parts/batch.h"
+#include "state/state_scan.h"
+#include "status.h"
+
+/* Small tables are scanned in less time than it takes to allocate: on the host they have their workspace here. */
+enum { WORKSPACE_ON_STACK = 2048 };
+
 table_status run_and_wait(struct call *call, bool timed, run_work *work, void *context) {
     struct scan *scan = &call->scan;
     table_status status = call->backend->open(scan);
@@ -65,4 +73,148 @@ table_status run_put_findings(const struct backend *backend, const struct scan *
         status = backend->copy(scan, scan->load.nans, &found->nans, sizeof(uint64_t));
     const table_status waited = backend->wait(scan);
     return status == TABLE_OK ? waited : status;
+}
+
+/* Rows of maps in the place of the caller's rows of values: what a recurrence or product begins with, and what it
+ * carries out. They come first in a workspace. */
+static bool has_map_rows(const struct call *call) {
+    return element_is_map(call->scan.element) && !call->backend->takes_values;
+}
+
+static size_t count_maps(const struct scan *scan) { return scan->in.columns * (scan->tables > 1 ? scan->tables : 1); }
+
+static table_status map_rows_bytes(const struct call *call, size_t *bytes) {
+    const struct scan *scan = &call->scan;
+    const size_t tables = scan->tables > 1 ? scan->tables : 1, alignment = TABLE_WORKSPACE_ALIGNMENT;
+    size_t row;
+    return checked_multiply(tables, scan->in.columns, &row) && checked_multiply(row, 2 * scan->element->bytes, &row) &&
+                   checked_multiply(divide_up(row, alignment), alignment, bytes)
+               ? TABLE_OK
+               : status_fail(TABLE_ERROR_TOO_LARGE, "the carries of %zu columns cannot be addressed", scan->in.columns);
+}
+
+/* Returns where the caller wants what is carried out. */
+static void *begin_maps(struct scan *scan, char *memory) {
+    void *const carry_out = scan->carry_out;
+    if (scan->carry_in) {
+        scan->element->take(memory, scan->carry_in, count_maps(scan));
+        scan->carry_in = memory;
+    }
+    scan->carry_out = carry_out ? memory + count_maps(scan) * scan->element->bytes : NULL;
+    return carry_out;
+}
+
+/* The workspace of a call: `rows` bytes of rows of maps, and what the plan has. */
+static table_status plan_call(const struct call *call, bool totals_only, struct plan *plan, size_t *rows,
+                              size_t *bytes) {
+    const struct scan *scan = &call->scan;
+    table_status status = scan_is_batch(scan) ? batch_plan(call->backend, scan, call->strategy, plan)
+                                              : plan_make(call->backend, scan, call->strategy, totals_only, plan);
+    *rows = 0;
+    *bytes = plan->bytes;
+    if (status != TABLE_OK || !has_map_rows(call))
+        return status;
+    status = map_rows_bytes(call, rows);
+    if (status == TABLE_OK && !checked_add(*rows, plan->bytes, bytes))
+        status =
+            status_fail(TABLE_ERROR_TOO_LARGE, "a workspace for %zu columns cannot be addressed", scan->in.columns);
+    return status;
+}
+
+static table_status run_planned(struct call *call, const struct plan *plan, size_t rows, char *workspace) {
+    struct scan *scan = &call->scan;
+    void *const carry_out = rows > 0 ? begin_maps(scan, workspace) : NULL;
+    const table_status status = scan_is_batch(scan) ? batch_run(call->backend, plan, scan, workspace + rows)
+                                                    : pipeline_run(call->backend, plan, scan, workspace + rows);
+    if (status == TABLE_OK && carry_out)
+        scan->element->give(carry_out, scan->carry_out, count_maps(scan));
+    return status;
+}
+
+static table_status scan_at_once(struct call *call, void *context) {
+    _Alignas(TABLE_WORKSPACE_ALIGNMENT) char small[WORKSPACE_ON_STACK];
+    struct table_report *report = context;
+    const struct backend *backend = call->backend;
+    struct plan plan;
+    size_t rows = 0, bytes = 0;
+    void *allocated = NULL;
+    table_status status = call->scan.state ? state_inspect(call) : TABLE_OK;
+    if (status == TABLE_OK)
+        status = plan_call(call, call->scan.out.data == NULL, &plan, &rows, &bytes);
+    if (status == TABLE_OK && (backend->copy_rows || bytes > sizeof small))
+        status = backend->allocate(bytes, &allocated);
+    if (status != TABLE_OK)
+        return status;
+    status = run_planned(call, &plan, rows, allocated ? allocated : small);
+    const table_status waited = backend->wait(&call->scan);
+    status = status == TABLE_OK ? waited : status;
+    if (status == TABLE_OK && report)
+        status = run_report(call, plan.strategy, report);
+    if (allocated)
+        backend->release(allocated);
+    return status;
+}
+
+static table_status append_totals(struct call *call, struct table_report *report) {
+    struct state_image image = {0};
+    table_status status = report ? call->backend->clock_mark(&call->scan, 0) : TABLE_OK;
+    if (status == TABLE_OK)
+        status = state_image_open(call, &image);
+    if (status == TABLE_OK)
+        status = state_image_add(&image, &call->scan);
+    if (status == TABLE_OK)
+        status = state_image_keep(call, &image);
+    state_image_close(&image);
+    return status;
+}
+
+/* Totals that a state goes on with, or is fed: stage 1, and additions on the host. */
+static table_status totals_at_once(struct call *call, void *context) {
+    struct table_report *report = context;
+    struct scan *scan = &call->scan;
+    void *memory = NULL, *carry_out = NULL;
+    size_t rows = 0;
+    table_status status = state_inspect(call);
+    if (status == TABLE_OK && has_map_rows(call))
+        status = map_rows_bytes(call, &rows);
+    if (status == TABLE_OK && rows > 0)
+        status = call->backend->allocate(rows, &memory);
+    if (status != TABLE_OK)
+        return status;
+    if (memory)
+        carry_out = begin_maps(scan, memory);
+    status = append_totals(call, report);
+    if (status == TABLE_OK && carry_out)
+        scan->element->give(carry_out, scan->carry_out, count_maps(scan));
+    if (memory)
+        call->backend->release(memory);
+    for (unsigned mark = 1; mark <= STAGES && status == TABLE_OK && report; mark++)
+        status = call->backend->clock_mark(scan, mark);
+    if (status == TABLE_OK && report)
+        status = call->backend->wait(scan);
+    return status == TABLE_OK && report ? run_report(call, TABLE_STRATEGY_HOST, report) : status;
+}
+
+table_status run_scan(struct call *call, table_report *report) {
+    if (call->backend->copy_rows && call->device < 0)
+        return scan_is_batch(&call->scan) ? batch_through_device(call, report) : run_through_device(call, report);
+    const bool appends = call->form == CALL_FOR_TOTALS && call->scan.state;
+    return run_and_wait(call, report != NULL, appends ? totals_at_once : scan_at_once, report);
+}
+
+table_status run_workspace(struct call *call, size_t *bytes) {
+    struct plan plan;
+    size_t rows;
+    return plan_call(call, false, &plan, &rows, bytes);
+}
+
+table_status run_on_stream(struct call *call, const table_scan_options *options) {
+    struct plan plan;
+    size_t rows = 0, bytes = 0;
+    table_status status = plan_call(call, false, &plan, &rows, &bytes);
+    if (status == TABLE_OK)
+        status = validate_workspace(options ? options->workspace : NULL, options ? options->workspace_bytes : 0, bytes);
+    if (status == TABLE_OK && call->scan.state && !call->backend->copy_rows)
+        status = state_inspect(call);
+    return status == TABLE_OK ? run_planned(call, &plan, rows, options ? options->workspace : NULL) : status;
 }

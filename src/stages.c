@@ -159,7 +159,7 @@ table_status table_stage1_local_counts(const table_view *in, const table_view *s
         return status_fail(TABLE_ERROR_TYPE, "seeds->type %d is no element type", (int)seeds->type);
     inner.first_overflow = NULL;
     const struct table_view nowhere = {.columns = in->columns, .type = seeds->type};
-    status = validate_scan(in, &nowhere, &inner, CALL_FOR_TOTALS, &call);
+    status = validate_scan(NULL, in, &nowhere, &inner, CALL_FOR_TOTALS, &call);
     if (status == TABLE_OK)
         status = validate_seeds(&call, seeds, &work.seeds);
     return status == TABLE_OK ? run_stage_call(&call, &work, options) : status;
@@ -183,7 +183,7 @@ table_status table_stage2_scan_totals(const table_view *seeds, const table_scan_
                            table_type_name(checked.type));
     inner.first_overflow = NULL;
     inner.reverse = inner.skip_nan = 0; /* seeds are counted as units are, from the first one that was summed */
-    status = validate_scan(seeds, seeds, &inner, CALL_AND_WAIT, &call);
+    status = validate_scan(NULL, seeds, seeds, &inner, CALL_AND_WAIT, &call);
     if (status != TABLE_OK)
         return status;
     work.seeds = call.scan.in;
@@ -197,7 +197,7 @@ table_status table_stage3_global_pass(const table_view *in, const table_view *se
     struct call call;
     table_status status = without_carries(options, &inner);
     if (status == TABLE_OK)
-        status = validate_scan(in, out, &inner, CALL_AND_WAIT, &call);
+        status = validate_scan(NULL, in, out, &inner, CALL_AND_WAIT, &call);
     if (status == TABLE_OK && seeds && seeds->type != call.scan.element->type)
         return status_fail(TABLE_ERROR_TYPE, "seeds->type is %s, and sums of out->type %s are kept in %s",
                            table_type_name(seeds->type), table_type_name(call.scan.out.type),

@@ -90,7 +90,7 @@ static table_status validate_state(const struct scan *scan) {
     if ((uintptr_t)scan->state % TABLE_STATE_ALIGNMENT != 0)
         return status_fail(TABLE_ERROR_ALIGNMENT, "options->state %p is not aligned to %d bytes", (void *)scan->state,
                            TABLE_STATE_ALIGNMENT);
-    return scan->state ? state_bytes(scan->element, scan->in.columns, &bytes) : TABLE_OK;
+    return state_bytes(scan->element, scan->in.columns, &bytes);
 }
 
 /* What the options name, as the caller calls it. */
@@ -105,7 +105,7 @@ static void list_named(const struct scan *scan, enum call_form form, size_t carr
 static table_status validate_options_rows(const struct call *call, const struct table_view *out, enum call_form form) {
     const struct scan *scan = &call->scan;
     const table_type type = scan->element->type;
-    table_status status = validate_state(scan);
+    table_status status = scan->state ? validate_state(scan) : TABLE_OK;
     if (status == TABLE_OK && scan->first_overflow && scan->element->check == CHECKS_NOTHING)
         status = scan->element->ordered
                      ? status_fail(TABLE_ERROR_ARGUMENT, "options->first_overflow is for integers, and out is %s",
@@ -140,29 +140,16 @@ static bool is_kept_as(table_operation operation, table_type in, table_type kept
 
 static table_status validate_types(struct scan *scan, table_operation operation, enum call_form form) {
     const table_type in = scan->in.type, out = scan->out.type;
-    const char *const to = form == CALL_FOR_TOTALS ? "totals of" : "out->type";
-    scan->element = element_of(operation, out);
-    if (form == CALL_FOR_TOTALS && scan->element && out == scan->element->type && is_kept_as(operation, in, out))
+    const struct element *element = scan->element = element_of(operation, out);
+    if (form != CALL_FOR_TOTALS)
+        return element && element_takes(element, in, out) ? TABLE_OK : refuse_types(operation, in, out, "out->type");
+    if (element && out == element->type && is_kept_as(operation, in, out))
         return TABLE_OK;
-    const table_status status = refuse_types(operation, in, out, to);
-    if (status != TABLE_OK)
-        return status;
-    if (form == CALL_FOR_TOTALS && out != scan->element->type)
+    const table_status status = refuse_types(operation, in, out, "totals of");
+    if (status == TABLE_OK && out != element->type)
         return status_fail(TABLE_ERROR_TYPE, "totals of %s are not kept; out_type %s is what its %s are kept in",
-                           table_type_name(out), table_type_name(scan->element->type), element_plural(scan->element));
-    return TABLE_OK;
-}
-
-static table_status validate_pair(const struct call *call, enum call_form form) {
-    const struct scan *scan = &call->scan;
-    if (form == CALL_FOR_TOTALS)
-        return TABLE_OK;
-    if (scan->in.rows != scan->out.rows || scan->in.columns != scan->out.columns)
-        return status_fail(TABLE_ERROR_SHAPE, "%s is %zu x %zu and %s is %zu x %zu", call->in_name, scan->in.rows,
-                           scan->in.columns, call->out_name, scan->out.rows, scan->out.columns);
-    if (scan->tables > 1)
-        return tables_validate(scan, &scan->out, views_are_same(&scan->in, &scan->out));
-    return validate_apart(call->in_name, &scan->in, call->out_name, &scan->out, true);
+                           table_type_name(out), table_type_name(element->type), element_plural(element));
+    return status;
 }
 
 /* `all` has one row more than `in`. Its last row is the total behind an exclusive scan, which can be done where in is
@@ -214,7 +201,15 @@ static table_status validate_tables(struct call *call, const struct table_view *
         view_mirror(out);
         scan->out = *out;
     }
-    return options->offsets ? validate_offsets(scan, out) : validate_pair(call, form);
+    if (form == CALL_FOR_TOTALS)
+        return TABLE_OK;
+    if (options->offsets)
+        return validate_offsets(scan, out);
+    if (scan->in.rows != out->rows || scan->in.columns != out->columns)
+        return status_fail(TABLE_ERROR_SHAPE, "%s is %zu x %zu and %s is %zu x %zu", call->in_name, scan->in.rows,
+                           scan->in.columns, call->out_name, out->rows, out->columns);
+    return scan->tables > 1 ? tables_validate(scan, out, views_are_same(&scan->in, out))
+                            : validate_apart(call->in_name, &scan->in, call->out_name, out, true);
 }
 
 void validate_other_tables(struct call *call, const struct table_view *in, const struct table_view *out) {
@@ -291,8 +286,8 @@ static table_status validate_stream_state(const struct call *call) {
                : TABLE_OK;
 }
 
-static table_status validate_any(const struct table_view *a, const struct table_view *in, const struct table_view *out,
-                                 const struct table_scan_options *options, enum call_form form, struct call *call) {
+table_status validate_scan(const struct table_view *a, const struct table_view *in, const struct table_view *out,
+                           const struct table_scan_options *options, enum call_form form, struct call *call) {
     static const struct table_scan_options defaults;
     struct scan *scan = &call->scan;
     *call = (struct call){.in_name = a ? "b" : "in", .out_name = a ? "h" : "out"};
@@ -342,24 +337,19 @@ static table_status validate_any(const struct table_view *a, const struct table_
     return status == TABLE_OK && form == CALL_ON_STREAM && scan->state ? validate_stream_state(call) : status;
 }
 
-table_status validate_scan(const struct table_view *in, const struct table_view *out,
-                           const struct table_scan_options *options, enum call_form form, struct call *call) {
-    return validate_any(NULL, in, out, options, form, call);
-}
-
 table_status validate_recurrence(const struct table_view *a, const struct table_view *b, const struct table_view *h,
                                  const struct table_scan_options *options, enum call_form form, struct call *call) {
     struct table_view nowhere = {0};
     if (!a)
         return status_fail(TABLE_ERROR_ARGUMENT, "a is a null pointer");
     if (h || !b || form == CALL_ON_STREAM)
-        return validate_any(a, b, h, options, form, call);
+        return validate_scan(a, b, h, options, form, call);
     if (!options || (!options->carry_out && !options->state))
         return status_fail(TABLE_ERROR_ARGUMENT, "h is a null pointer, and there is no carry_out and no state");
     const table_status status = refuse(CALLER_LAST_VALUES, options);
     nowhere.columns = b->columns;
     nowhere.type = type_of_sums(b->type);
-    return status == TABLE_OK ? validate_any(a, b, &nowhere, options, CALL_FOR_TOTALS, call) : status;
+    return status == TABLE_OK ? validate_scan(a, b, &nowhere, options, CALL_FOR_TOTALS, call) : status;
 }
 
 table_status validate_workspace(const void *workspace, size_t bytes, size_t needed) {

@@ -40,8 +40,8 @@ table_status validate_reserved(const uint64_t *reserved, int words);
 table_status validate_apart(const char *name_a, const struct table_view *a, const char *name_b,
                             const struct table_view *b, bool same_allowed);
 
-/* Checks a whole call of the scan: views, their pair, options. options may be NULL. */
-table_status validate_scan(const struct table_view *in, const struct table_view *out,
+/* Checks a whole call of the scan: views, their pair, options. options may be NULL; a: coefficients, or NULL. */
+table_status validate_scan(const struct table_view *a, const struct table_view *in, const struct table_view *out,
                            const struct table_scan_options *options, enum call_form form, struct call *call);
 
 /* The same of a recurrence with the coefficients `a`. h may be NULL in the one-call form. */

@@ -16,9 +16,7 @@ static bool by_backend(const struct backend *backend, const struct scan *scan) {
 }
 
 table_status batch_plan(const struct backend *backend, const struct scan *scan, table_strategy strategy,
-                        bool totals_only, struct plan *plan) {
-    if (!scan_is_batch(scan))
-        return plan_make(backend, scan, strategy, totals_only, plan);
+                        struct plan *plan) {
     if (by_backend(backend, scan)) {
         *plan = (struct plan){.strategy = TABLE_STRATEGY_FUSED, .batch = true};
         plan->bytes = backend->batch_workspace ? backend->batch_workspace(scan) : 0;
@@ -60,8 +58,6 @@ static table_status one_by_one(const struct backend *backend, const struct plan 
 
 table_status batch_run(const struct backend *backend, const struct plan *plan, const struct scan *scan,
                        void *workspace) {
-    if (!scan_is_batch(scan))
-        return pipeline_run(backend, plan, scan, workspace);
     table_status status = scan->clock ? backend->clock_mark(scan, 0) : TABLE_OK;
     if (status == TABLE_OK)
         status = plan->batch ? backend->batch(scan, workspace) : one_by_one(backend, plan, scan, workspace);

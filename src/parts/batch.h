@@ -4,10 +4,9 @@
 
 #include "run.h"
 
-/* A plan for them, in one pass of the backend's or for one table after the other; for one table, that of the pipeline.
- */
+/* A plan for them, in one pass of the backend's or for one table after the other. */
 table_status batch_plan(const struct backend *backend, const struct scan *scan, table_strategy strategy,
-                        bool totals_only, struct plan *plan);
+                        struct plan *plan);
 table_status batch_run(const struct backend *backend, const struct plan *plan, const struct scan *scan,
                        void *workspace);
 

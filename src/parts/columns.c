@@ -176,7 +176,7 @@ static table_status validate_columns(struct columns *columns, const struct backe
         options.carry_out = place_in_row(columns, options.carry_out, j);
         findings_of_part(&found, &options);
         options.report = NULL;
-        table_status status = validate_scan(&in, &out, &options, CALL_AND_WAIT, &call);
+        table_status status = validate_scan(NULL, &in, &out, &options, CALL_AND_WAIT, &call);
         if (status == TABLE_OK && columns->before.version != 0 && options.carry_in)
             status = status_fail(TABLE_ERROR_ARGUMENT, "options->carry_in: the sum of options->state has begun, and "
                                                        "has its start");

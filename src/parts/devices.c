@@ -35,7 +35,7 @@ static table_status look_at_part(const table_part *given, const table_scan_optio
     for (int i = 0; i < TABLE_RESERVED_WORDS; i++)
         if (given->reserved[i] != 0)
             return status_fail(TABLE_ERROR_ARGUMENT, "reserved[%d] is not 0", i);
-    table_status status = validate_scan(&given->in, &given->out, &inner, CALL_AND_WAIT, call);
+    table_status status = validate_scan(NULL, &given->in, &given->out, &inner, CALL_AND_WAIT, call);
     return status == TABLE_OK ? choose_device(given, call) : status;
 }
 

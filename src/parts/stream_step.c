@@ -137,9 +137,8 @@ table_status stream_step_begin(struct stream_step *step, const table_stream_opti
     *step = (struct stream_step){.scan = *scan, .found = FINDINGS_NONE};
     table_status status = options->coefficients ? check_coefficients(options->coefficients, &step->factors) : TABLE_OK;
     if (status == TABLE_OK)
-        status = options->coefficients
-                     ? validate_recurrence(&step->factors, &in, &out, &step->scan, CALL_AND_WAIT, &step->call)
-                     : validate_scan(&in, &out, &step->scan, CALL_AND_WAIT, &step->call);
+        status = validate_scan(options->coefficients ? &step->factors : NULL, &in, &out, &step->scan, CALL_AND_WAIT,
+                               &step->call);
     if (status == TABLE_OK)
         status = refuse_operation(&step->call, true);
     return status == TABLE_OK ? begin_sum(step) : status;

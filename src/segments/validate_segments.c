@@ -82,7 +82,7 @@ static table_status validate_tables(const table_view *in, const table_view *out,
         plain.workspace_bytes = 0;
     }
     if (!options->offsets)
-        return validate_scan(in, out, &plain, form, call);
+        return validate_scan(NULL, in, out, &plain, form, call);
     table_status status = validate_table("out", out, &all);
     if (status == TABLE_OK && (!checked_add(in->rows, segments, &wanted) || out->rows != wanted))
         status = status_fail(TABLE_ERROR_SHAPE,
@@ -91,7 +91,7 @@ static table_status validate_tables(const table_view *in, const table_view *out,
                              in->rows, in->columns, out->rows, out->columns, segments);
     if (status == TABLE_OK) {
         rows = view_rows(&all, 0, in->rows);
-        status = validate_scan(in, &rows, &plain, form, call);
+        status = validate_scan(NULL, in, &rows, &plain, form, call);
     }
     if (status == TABLE_OK)
         status = validate_apart("in", &call->scan.in, "out", &all, false);

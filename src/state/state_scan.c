@@ -25,6 +25,10 @@ static table_status inspect_begun(const struct call *call, const struct sum_stat
     if (header->first != 0 && scan->carry_out)
         return status_fail(TABLE_ERROR_ARGUMENT, "totals: %s begins at row %llu, and the sums above it are not known",
                            name, (unsigned long long)header->first);
+    if (scan->factors.shifted && !scan->factors.first)
+        return status_fail(TABLE_ERROR_ARGUMENT,
+                           "%s has begun, and is not let through by shifted_coefficients without first_coefficients",
+                           name);
     return TABLE_OK;
 }
 
