@@ -51,13 +51,6 @@ static void print_name(const char *name, size_t length) {
         putchar((unsigned char)name[i] < 0x20 || name[i] == 0x7f ? '?' : name[i]);
 }
 
-static void print_shape(const struct table_layout *layout) {
-    json_array("shape");
-    for (unsigned i = 0; i < layout->dimensions; i++)
-        json_size(NULL, layout->shape[i]);
-    json_end();
-}
-
 struct listing {
     bool json, out_of_memory;
 };
@@ -71,7 +64,7 @@ static void print_table_json(struct listing *listing, const char *name, size_t l
     free(text);
     json_string("type", layout ? table_type_name(layout->type) : NULL);
     if (layout)
-        print_shape(layout);
+        json_shape(layout);
     else
         json_string("unreadable", why);
     json_end();
@@ -176,7 +169,7 @@ static int print_json(const struct input_file *file, table_type sums) {
     json_string("file", file->name);
     json_string("format", file->format->name);
     json_string("type", table_type_name(layout->type));
-    print_shape(layout);
+    json_shape(layout);
     json_size("rows", layout->rows);
     json_size("columns", layout->columns);
     json_size("bytes", layout->bytes);

@@ -111,3 +111,21 @@ void json_value(const char *key, table_type type, const void *value) {
     begin_member(key);
     fputs(value_is_finite(type, value) ? text : "null", stdout);
 }
+
+void json_place(const char *key, bool found, uint64_t row, uint64_t column) {
+    if (!found) {
+        json_null(key);
+        return;
+    }
+    json_object(key);
+    json_size("row", row);
+    json_size("column", column);
+    json_end();
+}
+
+void json_shape(const struct table_layout *layout) {
+    json_array("shape");
+    for (unsigned i = 0; i < layout->dimensions; i++)
+        json_size(NULL, layout->shape[i]);
+    json_end();
+}

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <tuplescan/table.h>
+#include "layout.h"
 
 void json_object(const char *key); /* the outermost one has no key */
 void json_array(const char *key);
@@ -18,6 +18,12 @@ void json_size(const char *key, uint64_t number);
 void json_number(const char *key, double number); /* null when it is not finite: JSON has no word for it */
 void json_bool(const char *key, bool value);
 void json_null(const char *key);
+
+/* A place in a table, as an object; null, where it is not `found`. */
+void json_place(const char *key, bool found, uint64_t row, uint64_t column);
+
+/* The sizes of a table, as an array `shape`. */
+void json_shape(const struct table_layout *layout);
 
 /* A value of a table, with all its digits. */
 void json_value(const char *key, table_type type, const void *value);

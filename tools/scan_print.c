@@ -13,14 +13,8 @@ static double gigabytes_per_second(const struct scan_job *job, double seconds) {
 }
 
 static void print_place(const char *key, uint64_t place, size_t columns) {
-    if (place == SCAN_NONE) {
-        json_null(key);
-        return;
-    }
-    json_object(key);
-    json_size("row", place / columns);
-    json_size("column", place % columns);
-    json_end();
+    const bool found = place != SCAN_NONE;
+    json_place(key, found, found ? place / columns : 0, found ? place % columns : 0);
 }
 
 static void print_json(const struct scan_job *job) {
@@ -28,10 +22,7 @@ static void print_json(const struct scan_job *job) {
     json_object(NULL);
     json_string("input", job->name);
     json_string("output", job->arguments.common.output);
-    json_array("shape");
-    for (unsigned i = 0; i < out->dimensions; i++)
-        json_size(NULL, out->shape[i]);
-    json_end();
+    json_shape(out);
     json_size("rows", out->rows);
     json_size("columns", out->columns);
     json_string("in_type", table_type_name(job->inputs[0].layout.type));
@@ -98,7 +89,6 @@ int scan_tell(void *context) {
         print_json(job);
     else if (!job->arguments.common.quiet)
         print_summary(job);
-    if (!job->arguments.common.quiet)
-        say_fewer_threads(job->arguments.common.threads_asked, job->report.scan.threads, job->report.scan.backend);
+    say_fewer_threads(&job->arguments.common, job->report.scan.threads, job->report.scan.backend);
     return warn_of_sums(job);
 }

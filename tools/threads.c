@@ -13,9 +13,10 @@ int threads_there(unsigned *threads, bool by_variable) {
                 getenv(THREAD_LIMIT_VARIABLE), INT_MAX);
 }
 
-void say_fewer_threads(unsigned asked, unsigned took, table_backend backend) {
+void say_fewer_threads(const struct arguments *arguments, unsigned took, table_backend backend) {
+    const unsigned asked = arguments->threads_asked;
     table_device cpu;
-    if (took >= asked)
+    if (took >= asked || arguments->quiet)
         return;
     table_devices(&cpu, 1);
     if (backend == TABLE_BACKEND_CUDA)

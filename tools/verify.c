@@ -1,18 +1,250 @@
 /* tuplescan verify: running sums held against the definition, one unit after the other. */
-#include "verify.h"
-
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "commands.h"
+#include "input/file.h"
+#include "job.h"
 #include "json.h"
+#include "memory.h"
 #include "message.h"
+#include "number.h"
+#include "serial_sums.h"
+#include "state_file.h"
 #include "table_io.h"
+#include "types.h"
+#include "values.h"
 
-struct overflow {
-    bool found;
+struct difference {
     size_t row, column;
+    char expected[VALUE_TEXT], found[VALUE_TEXT];
 };
+
+/* Rows of both files that are held against each other at a time: whole units, or all rows of a smaller table. */
+struct comparison {
+    struct job base;
+    struct scan_arguments arguments;
+    struct input_file input, scanned;
+    struct state_file state; /* that the sums go on from */
+    struct memory_budget budget;
+    struct serial_sums sums;
+    size_t room; /* rows */
+    char *values, *found;
+    char *rounded;  /* results of a unit */
+    char *spare;    /* a row of either file */
+    size_t out_row; /* bytes of it */
+    void *carry;    /* sums of what was summed before; NULL: nothing was */
+    bool differs;
+    struct difference difference;
+    uint64_t counted; /* the row of the difference, from the first one that was summed */
+};
+
+/* Bytes that are read at a time: few enough for the caches. */
+enum { READ_BYTES = 1 << 20 };
+
+/* EX_DATAERR after a message: the shapes differ. */
+static int wrong_shape(const struct comparison *comparison) {
+    const struct input_file *input = &comparison->input, *scanned = &comparison->scanned;
+    const struct table_layout *in = &input->layout, *out = &scanned->layout;
+    if (!input->rows_known || !scanned->rows_known) /* then it is the columns */
+        return fail(EX_DATAERR, "%s: has %zu columns, and %s has %zu", scanned->name, out->columns, input->name,
+                    in->columns);
+    return fail(EX_DATAERR, "%s: has %zu x %zu values, and %s has %zu x %zu", scanned->name, out->rows, out->columns,
+                input->name, in->rows, in->columns);
+}
+
+/* Whether rows can be read from the last one on. */
+static bool can_go_back(const struct input_file *file) { return input_can_seek(file) && !file->format->delimiter; }
+
+/* Whether all rows are in memory at a time: they are compared from the last one on, and cannot be read so. */
+static bool takes_all(const struct comparison *comparison) {
+    return comparison->arguments.reverse && !(can_go_back(&comparison->input) && can_go_back(&comparison->scanned));
+}
+
+/* From the end, where that is has to be known: what does not say it is brought into memory. */
+static int find_end(void *context) {
+    struct comparison *comparison = context;
+    struct memory_budget *budget = &comparison->budget;
+    struct input_file *const files[] = {&comparison->input, &comparison->scanned};
+    if (!comparison->arguments.reverse)
+        return EX_OK;
+    for (unsigned i = 0; i < 2; i++) {
+        struct input_file *const file = files[i];
+        const size_t reading = input_memory(file), buffers = file->buffers;
+        const int code =
+            file->rows_known ? EX_OK : input_take_all(file, memory_left(budget), "--reverse begins at its end");
+        if (code != EX_OK)
+            return code;
+        budget->used -= reading - input_memory(file);
+        budget->buffers -= buffers - file->buffers;
+        memory_add(budget, file->is_taken ? file->head_bytes : 0);
+    }
+    return files[1]->layout.rows == files[0]->layout.rows + comparison->arguments.offsets ? EX_OK
+                                                                                          : wrong_shape(comparison);
+}
+
+/* Memory for the rows and the sums, which go on from the state, if there is one; it is charged. */
+static int make_room(void *context) {
+    struct comparison *comparison = context;
+    struct memory_budget *budget = &comparison->budget;
+    const bool goes_on = comparison->state.facts.rows > 0 && type_is_float(comparison->scanned.layout.type);
+    const struct state_file *state = goes_on ? &comparison->state : NULL;
+    const struct table_layout *in = &comparison->input.layout, *out = &comparison->scanned.layout;
+    const uint64_t above = state ? state->facts.rows : 0;
+    const uint64_t rows = comparison->input.rows_known ? above + in->rows : UINT64_MAX;
+    const size_t unit = rows == 0 ? 1 : rows < SERIAL_UNIT ? (size_t)rows : SERIAL_UNIT; /* SCANNED may have more */
+    const size_t out_row = out->columns * table_type_size(out->type);
+    const bool at_once = takes_all(comparison);
+    size_t row = 0, room = 0, own = 0, needed = 0;
+    if (!size_multiply(in->columns, table_type_size(in->type) + table_type_size(out->type), &row) ||
+        !size_multiply(row, at_once ? in->rows : unit, &room) ||
+        !serial_sums_bytes(out->type, rows, in->columns, &own) || __builtin_add_overflow(room, own, &needed) ||
+        __builtin_add_overflow(needed, unit * out_row, &needed))
+        needed = SIZE_MAX;
+    const int code = memory_charge(budget, comparison->input.name, needed);
+    if (code != EX_OK)
+        return code;
+    const size_t more = least(READ_BYTES, memory_left(budget));
+    comparison->room = at_once ? in->rows : room > 0 && room <= more ? more / room * unit : unit;
+    comparison->out_row = out_row;
+    comparison->values = malloc(comparison->room * row + 1);
+    comparison->rounded = malloc(unit * out_row + out_row + 1);
+    comparison->spare = malloc(row + 1);
+    if (!serial_sums_begin(&comparison->sums, in->type, out->type, rows, in->columns, comparison->carry) ||
+        !comparison->values || !comparison->rounded || !comparison->spare)
+        return fail(EX_OSERR, "out of memory");
+    comparison->sums.skip_nan = comparison->arguments.skip_nan;
+    if (state)
+        serial_sums_go_on(&comparison->sums, state->state);
+    comparison->found = comparison->values + comparison->room * in->columns * table_type_size(in->type);
+    return EX_OK;
+}
+
+/* Rows in the other order. */
+static void turn(char *rows, size_t count, size_t row_bytes, char *spare) {
+    for (size_t i = 0; i < count / 2; i++) {
+        char *const a = rows + i * row_bytes, *const b = rows + (count - 1 - i) * row_bytes;
+        memcpy(spare, a, row_bytes);
+        memcpy(a, b, row_bytes);
+        memcpy(b, spare, row_bytes);
+    }
+}
+
+/* To that row of both files: those above the ones that were compared, or after all, where the row of offsets may be. */
+static int go_to(struct comparison *comparison, size_t row) {
+    const int code = input_go_to(&comparison->input, row);
+    return code == EX_OK ? input_go_to(&comparison->scanned, row) : code;
+}
+
+/* The next rows of both files, to the end of a unit; *rows: how many; *more: whether there may be more. */
+static int read_rows(struct comparison *comparison, size_t *rows, bool *more) {
+    struct input_file *input = &comparison->input, *scanned = &comparison->scanned;
+    const size_t in_row = input->layout.columns * table_type_size(input->layout.type);
+    const size_t out_row = comparison->out_row;
+    const size_t begun = SERIAL_UNIT - serial_sums_next(&comparison->sums);
+    size_t in_bytes = 0, out_bytes = 0, room = comparison->room;
+    room -= room > begun ? begun : 0;
+    const size_t left = input->layout.rows - (size_t)comparison->sums.row;
+    room = comparison->arguments.reverse ? least(room, left) : room;
+    int code = comparison->arguments.reverse ? go_to(comparison, left - room) : EX_OK;
+    if (code == EX_OK)
+        code = input_read(input, comparison->values, room * in_row, &in_bytes);
+    if (code == EX_OK)
+        code = input_read(scanned, comparison->found, room * out_row, &out_bytes);
+    *rows = in_bytes / in_row;
+    *more = *rows == room && *rows > 0;
+    if (code == EX_OK && *rows != out_bytes / out_row)
+        code = fail(
+            EX_DATAERR, "%s: has not as many rows as %s: after %llu rows, one of them ends", scanned->name, input->name,
+            (unsigned long long)comparison->sums.row + (*rows < out_bytes / out_row ? *rows : out_bytes / out_row));
+    if (code == EX_OK && comparison->arguments.reverse) {
+        turn(comparison->values, *rows, in_row, comparison->spare);
+        turn(comparison->found, *rows, out_row, comparison->spare);
+    }
+    return code;
+}
+
+/* Whether a row of results differs from the sums it should be, and where first. `place`: its number in the file. */
+static bool compare_row(struct comparison *comparison, size_t place, const void *sums, const char *found) {
+    const struct table_layout *out = &comparison->scanned.layout;
+    char *const expected = comparison->rounded;
+    row_round(out->type, sums, expected, out->columns);
+    const size_t column = row_difference(out->type, expected, found, out->columns);
+    if (column == out->columns)
+        return true;
+    const size_t at = column * table_type_size(out->type);
+    comparison->differs = true;
+    comparison->difference = (struct difference){.row = place, .column = column};
+    value_text(out->type, expected + at, comparison->difference.expected);
+    value_text(out->type, found + at, comparison->difference.found);
+    return false;
+}
+
+static void compare_unit(struct comparison *comparison, const char *found, size_t rows) {
+    const struct serial_sums *sums = &comparison->sums;
+    const char *expected = comparison->arguments.exclusive ? sums->above : sums->sums;
+    const size_t out_row = comparison->out_row;
+    const bool rounds = out_row != sums->row_bytes;
+    if (rounds)
+        row_round(comparison->scanned.layout.type, expected, comparison->rounded, rows * sums->columns);
+    if (memcmp(rounds ? comparison->rounded : expected, found, rows * out_row) == 0)
+        return;
+    for (size_t i = 0; i < rows; i++) {
+        const uint64_t row = sums->row - rows + i;
+        const size_t place = comparison->arguments.reverse ? comparison->input.layout.rows - 1 - (size_t)row
+                                                           : (size_t)row + comparison->arguments.offsets;
+        comparison->counted = row;
+        if (!compare_row(comparison, place, expected + i * sums->row_bytes, found + i * out_row))
+            return;
+    }
+}
+
+/* The row of offsets, which comes next in the file. */
+static int compare_start(struct comparison *comparison) {
+    const size_t place = comparison->arguments.reverse ? comparison->scanned.layout.rows - 1 : 0;
+    const void *start = comparison->carry ? comparison->carry : comparison->sums.start;
+    size_t got = 0;
+    int code = input_read(&comparison->scanned, comparison->spare, comparison->out_row, &got);
+    if (code == EX_OK && got < comparison->out_row)
+        code = fail(EX_DATAERR, "%s: has no row of offsets", comparison->scanned.name);
+    if (code == EX_OK)
+        compare_row(comparison, place, start, comparison->spare);
+    return code;
+}
+
+/* Compares all rows, up to the first difference. */
+static int compare(void *context) {
+    struct comparison *comparison = context;
+    const struct table_layout *in = &comparison->input.layout;
+    const size_t in_row = in->columns * table_type_size(in->type);
+    size_t rows = 0;
+    bool more = comparison->room > 0;
+    if (in->columns == 0) /* the shapes were compared, and there is nothing else */
+        return EX_OK;
+    int code = comparison->arguments.offsets && !comparison->arguments.reverse ? compare_start(comparison) : EX_OK;
+    while (code == EX_OK && more && !comparison->differs &&
+           !(comparison->arguments.reverse && comparison->sums.row == in->rows)) {
+        code = read_rows(comparison, &rows, &more);
+        for (size_t done = 0, count; code == EX_OK && done < rows && !comparison->differs; done += count) {
+            count = serial_sums_next(&comparison->sums);
+            count = rows - done < count ? rows - done : count;
+            serial_sums_unit(&comparison->sums, comparison->values + done * in_row, count);
+            compare_unit(comparison, comparison->found + done * comparison->out_row, count);
+        }
+        progress_show(&comparison->base.progress, comparison->sums.row, comparison->input.rows_known ? in->rows : 0,
+                      comparison->sums.row * (in_row + comparison->out_row));
+    }
+    if (code == EX_OK && !comparison->differs && comparison->arguments.reverse)
+        code = go_to(comparison, in->rows);
+    if (code == EX_OK && !comparison->differs && comparison->arguments.offsets && comparison->arguments.reverse)
+        code = compare_start(comparison);
+    if (code == EX_OK && !comparison->differs)
+        code = input_ends(&comparison->input, comparison->input.taken);
+    if (code == EX_OK && !comparison->differs)
+        code = input_ends(&comparison->scanned, comparison->scanned.taken);
+    return code;
+}
 
 static int open_input(void *context) {
     struct comparison *comparison = context;
@@ -50,27 +282,29 @@ static int open_scanned(void *context) {
                     arguments->out_type ? table_type_name(arguments->out_type) : sum_types_text(in->type));
     if (out->columns != in->columns ||
         (input->rows_known && scanned->rows_known && out->rows != in->rows + comparison->arguments.offsets))
-        return verify_wrong_shape(comparison);
+        return wrong_shape(comparison);
     const size_t asked = arguments->memory;
     comparison->budget =
-        (struct memory_budget){.most = verify_takes_all(comparison) ? memory_there(asked) : memory_limit(asked),
+        (struct memory_budget){.most = takes_all(comparison) ? memory_there(asked) : memory_limit(asked),
                                .used = input_memory(input) + input_memory(scanned),
                                .buffers = input->buffers + scanned->buffers};
     return EX_OK;
 }
 
-/* The first sum that has left its type, if one has before the difference. */
-static struct overflow find_overflow(const struct comparison *comparison) {
+/* Whether a sum has left its type before the difference, and the row of the file of the first that has. */
+static bool find_overflow(const struct comparison *comparison, size_t *row) {
     const struct serial_sums *sums = &comparison->sums;
     const uint64_t rows = comparison->counted + !comparison->arguments.exclusive;
-    const uint64_t row =
-        comparison->arguments.reverse ? comparison->input.layout.rows - 1 - sums->overflow_row : sums->overflow_row;
-    const bool found = sums->overflowed && (!comparison->differs || sums->overflow_row < rows);
-    return (struct overflow){found, (size_t)row, sums->overflow_column};
+    *row = (size_t)(comparison->arguments.reverse ? comparison->input.layout.rows - 1 - sums->overflow_row
+                                                  : sums->overflow_row);
+    return sums->overflowed && (!comparison->differs || sums->overflow_row < rows);
 }
 
-static void print_json(const struct input_file *input, const struct input_file *scanned,
-                       const struct difference *difference, const struct overflow *overflow) {
+static void print_json(const struct comparison *comparison) {
+    const struct input_file *input = &comparison->input, *scanned = &comparison->scanned;
+    const struct difference *difference = &comparison->difference;
+    size_t row;
+    const bool overflowed = find_overflow(comparison, &row);
     json_object(NULL);
     json_string("input", input->name);
     json_string("scanned", scanned->name);
@@ -78,8 +312,8 @@ static void print_json(const struct input_file *input, const struct input_file *
     json_size("columns", scanned->layout.columns);
     json_string("in_type", table_type_name(input->layout.type));
     json_string("out_type", table_type_name(scanned->layout.type));
-    json_bool("equal", !difference);
-    if (difference) {
+    json_bool("equal", !comparison->differs);
+    if (comparison->differs) {
         json_object("first_difference");
         json_size("row", difference->row);
         json_size("column", difference->column);
@@ -89,40 +323,33 @@ static void print_json(const struct input_file *input, const struct input_file *
     } else {
         json_null("first_difference");
     }
-    if (overflow->found) {
-        json_object("overflow");
-        json_size("row", overflow->row);
-        json_size("column", overflow->column);
-        json_end();
-    } else {
-        json_null("overflow");
-    }
+    json_place("overflow", overflowed, row, comparison->sums.overflow_column);
     json_end();
 }
 
-static void print_text(const struct input_file *input, const struct input_file *scanned,
-                       const struct overflow *overflow) {
+static void print_text(const struct comparison *comparison) {
+    const struct input_file *input = &comparison->input, *scanned = &comparison->scanned;
     const char *type = table_type_name(scanned->layout.type);
+    size_t row;
     printf("%s: all %zu x %zu sums are right (%s -> %s)", scanned->name, scanned->layout.rows, scanned->layout.columns,
            table_type_name(input->layout.type), type);
-    if (overflow->found)
-        printf(", and have wrapped: row %zu, column %zu is the first whose sum does not fit in %s", overflow->row,
-               overflow->column, type);
+    if (find_overflow(comparison, &row))
+        printf(", and have wrapped: row %zu, column %zu is the first whose sum does not fit in %s", row,
+               comparison->sums.overflow_column, type);
     putchar('\n');
 }
 
 static int tell(void *context) {
     const struct comparison *comparison = context;
-    const struct scan_arguments *arguments = &comparison->arguments;
-    const struct difference *difference = comparison->differs ? &comparison->difference : NULL;
-    const struct overflow overflow = find_overflow(comparison);
-    if (arguments->common.json)
-        print_json(&comparison->input, &comparison->scanned, difference, &overflow);
-    if (difference)
+    const struct arguments *arguments = &comparison->arguments.common;
+    const struct difference *difference = &comparison->difference;
+    if (arguments->json)
+        print_json(comparison);
+    if (comparison->differs)
         return fail(EX_DATAERR, "%s: row %zu, column %zu: expected %s, found %s", comparison->scanned.name,
                     difference->row, difference->column, difference->expected, difference->found);
-    if (!arguments->common.json && !arguments->common.quiet)
-        print_text(&comparison->input, &comparison->scanned, &overflow);
+    if (!arguments->json && !arguments->quiet)
+        print_text(comparison);
     return EX_OK;
 }
 
@@ -159,9 +386,9 @@ static void close_all(void *context) {
 }
 
 int verify_main(int argc, char **argv) {
-    static const struct job_step steps[] = {{open_input, STEP_READ, false},       {open_scanned, STEP_READ, false},
-                                            {read_start, STEP_READ, false},       {verify_find_end, STEP_READ, false},
-                                            {verify_make_room, STEP_WORK, false}, {verify_compare, STEP_WORK, true},
+    static const struct job_step steps[] = {{open_input, STEP_READ, false},      {open_scanned, STEP_READ, false},
+                                            {read_start, STEP_READ, false},      {find_end, STEP_READ, false},
+                                            {make_room, STEP_WORK, false},       {compare, STEP_WORK, true},
                                             {inputs_unchanged, STEP_READ, false}};
     static const struct job_table table = {&options_of_verify, NULL, JOB_STEPS(steps), tell, NULL, close_all};
     struct comparison comparison = {.state = STATE_FILE_NONE};

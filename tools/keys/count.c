@@ -8,6 +8,7 @@
 #include "keys.h"
 #include "memory.h"
 #include "message.h"
+#include "threads.h"
 
 struct count_job {
     struct job base;
@@ -222,7 +223,8 @@ static int tell(void *context) {
                 table_type_name(job->input.layout.type), list_text(&job->input, list), job->layout.rows,
                 job->report.chunk_length, job->layout.columns, 1e3 * (job->report.seconds + job->rank_report.seconds),
                 times);
-    return say_threads(&job->arguments.common, &job->report);
+    say_fewer_threads(&job->arguments.common, job->report.threads, job->report.backend);
+    return EX_OK;
 }
 
 static void free_tables(void *context) {

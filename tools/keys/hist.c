@@ -10,6 +10,7 @@
 #include "memory.h"
 #include "message.h"
 #include "number.h"
+#include "threads.h"
 #include "types.h"
 
 static int check_arguments(void *context) {
@@ -218,7 +219,8 @@ static int tell(void *context) {
         hist_print_text(job);
     else if (!arguments->common.quiet)
         print_summary(job);
-    return say_threads(&arguments->common, &job->report);
+    say_fewer_threads(&arguments->common, job->report.threads, job->report.backend);
+    return EX_OK;
 }
 
 static bool bins_are_known(const struct hist_arguments *arguments, table_type type) {

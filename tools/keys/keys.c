@@ -7,7 +7,6 @@
 #include "memory.h"
 #include "message.h"
 #include "number.h"
-#include "threads.h"
 #include "types.h"
 #include "words.h"
 
@@ -122,12 +121,6 @@ double key_as_double(const table_view *keys, size_t i) {
     default:
         return 0;
     }
-}
-
-int say_threads(const struct arguments *arguments, const table_pipeline_report *report) {
-    if (!arguments->quiet)
-        say_fewer_threads(arguments->threads_asked, report->threads, report->backend);
-    return EX_OK;
 }
 
 /* The values of the layout, whole rows at a time. */

@@ -57,9 +57,6 @@ const char *list_text(const struct input_file *file, char text[LIST_TEXT]);
 /* Value i of a column, rounded if it is one of 64 bits. */
 double key_as_double(const table_view *keys, size_t i);
 
-/* Says why fewer threads than --threads asks for have worked. EX_OK. */
-int say_threads(const struct arguments *arguments, const table_pipeline_report *report);
-
 /* The header and the bytes. As atomic_file_write(). */
 int write_whole(struct atomic_file *file, const struct output_format *format, const struct table_layout *layout,
                 const void *data, struct progress *progress);

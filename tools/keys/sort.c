@@ -8,6 +8,7 @@
 #include "json.h"
 #include "memory.h"
 #include "message.h"
+#include "threads.h"
 
 static int check_arguments(void *context) {
     const struct sort_arguments *arguments = &((const struct sort_job *)context)->arguments;
@@ -193,7 +194,8 @@ static int tell(void *context) {
         print_json(job);
     else if (!job->arguments.common.quiet)
         print_summary(job);
-    return say_threads(&job->arguments.common, &job->report);
+    say_fewer_threads(&job->arguments.common, job->report.threads, job->report.backend);
+    return EX_OK;
 }
 
 static void free_tables(void *context) {

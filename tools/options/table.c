@@ -36,10 +36,7 @@ static const struct option_row sum_rows[] = {
     VALUE("carry-out", "FILE", take_input, SUM(scan.carry_out),
           "the one that scan wrote: needed with --exclusive when B is the number of rows; with --exclusive --reverse "
           "when A is 0"),
-    OPTION_TYPE(NULL),
-    OPTION_COLUMNS(NULL),
-    OPTION_SKIP(NULL),
-    OPTION_INPUT_FORMAT(NULL),
+    OPTIONS_OF_RAW,
     OPTION_FIELD(NULL),
     OPTION_KEEP(NULL),
     OPTION_MEMBER(NULL),
@@ -57,10 +54,7 @@ static const struct option_row info_rows[] = {
          "the columns, and which of them have something else than numbers; of a .npz or a safetensors file with "
          "several tables, of which --member says one, what they are. FILE may also be the state of a sum that goes on "
          "(scan --continue, append): its operation, type, columns and rows.\n"),
-    OPTION_TYPE(NULL),
-    OPTION_COLUMNS(NULL),
-    OPTION_SKIP(NULL),
-    OPTION_INPUT_FORMAT(NULL),
+    OPTIONS_OF_RAW,
     OPTION_FIELD(NULL),
     OPTION_MEMBER(NULL),
     OPTION_DELIMITER(NULL),

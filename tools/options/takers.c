@@ -78,26 +78,31 @@ int take_type(const char *option, char *text, void *place) {
 
 int take_input(const char *option, char *text, void *place) { return take_text(option, text, place); }
 
+/* One of the words; `what` they are: for the message. *place: its number. */
+static int take_one_of(const char *option, const char *text, const char *const *words, const char *what, int *place) {
+    *place = word_place(words, text);
+    return *place >= 0 ? EX_OK : fail(EX_USAGE, "--%s %s: not %s", option, text, what);
+}
+
 int take_format(const char *option, char *text, void *place) {
-    if (word_place(format_words, text) < 0)
-        return fail(EX_USAGE, "--%s %s: not a format; there are npy, raw, csv, tsv and text", option, text);
-    return take_text(option, text, place);
+    int word;
+    *(const char **)place = text;
+    return take_one_of(option, text, format_words, "a format; there are npy, raw, csv, tsv and text", &word);
 }
 
 int take_backend(const char *option, char *text, void *place) {
-    const int word = word_place(backend_words, text);
-    if (word < 0)
-        return fail(EX_USAGE, "--%s %s: not a backend; there are auto, cpu and cuda", option, text);
+    int word;
+    const int code = take_one_of(option, text, backend_words, "a backend; there are auto, cpu and cuda", &word);
     *(table_backend *)place = (table_backend)word;
-    return EX_OK;
+    return code;
 }
 
 int take_operation(const char *option, char *text, void *place) {
-    const int word = word_place(operation_words, text);
-    if (word < 0)
-        return fail(EX_USAGE, "--%s %s: not an operation; there are sum, max, min and product", option, text);
+    int word;
+    const int code =
+        take_one_of(option, text, operation_words, "an operation; there are sum, max, min and product", &word);
     *(table_operation *)place = (table_operation)word;
-    return EX_OK;
+    return code;
 }
 
 /* A:B, A: or :B. */
