@@ -91,7 +91,7 @@ static table_status run_rows(const struct backend *backend, const struct plan *p
                              char *workspace) {
     if (scan->chunks == 0)
         return run_nothing(backend, scan);
-    if (!plan_is_fused(plan, scan))
+    if (!plan->is_fused)
         return run_stages(backend, plan, scan, workspace);
     table_status status = mark(backend, scan, 0, 0);
     if (status == TABLE_OK)

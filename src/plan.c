@@ -130,7 +130,7 @@ static void place_work(struct plan *plan, struct layout *layout, const struct ba
         pass = &stateless;
     }
     plan->fused_offset = layout->bytes;
-    if (plan_is_fused(plan, scan)) {
+    if (plan->is_fused) {
         struct layout stages = *layout;
         const bool in_one = plan->strategy == TABLE_STRATEGY_FUSED;
         layout_place(layout, backend->fused_plan(pass, in_one, &plan->pass, &may_be_refused), 1);
@@ -149,6 +149,7 @@ table_status plan_make(const struct backend *backend, const struct scan *scan, t
     struct layout layout = {0};
     memset(plan, 0, offsetof(struct plan, pass));
     plan->strategy = choose_strategy(backend, scan, strategy, totals_only);
+    plan->is_fused = plan->strategy == TABLE_STRATEGY_FUSED || (scan->state && scan->element->ordered);
     plan->words_offset = layout_place(&layout, 1, sizeof(struct findings));
     if (scan_names_memory(scan))
         place_named(plan, &layout, backend, scan);

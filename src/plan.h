@@ -31,6 +31,7 @@ struct plan_place {
 /* Where everything lies in the workspace, in bytes from its beginning. */
 struct plan {
     table_strategy strategy; /* never AUTO */
+    bool is_fused;           /* whether the backend's pass in one is what does it, if it is not refused */
     bool batch;              /* several tables by the backend's own pass for them; else the plan is that of one */
     struct plan_place named[NAMED_MOST];
     size_t words_offset;     /* struct findings, for the words among them */
@@ -60,11 +61,6 @@ bool plan_reaches(const struct backend *backend, const struct scan *scan, const 
 /* Sets scan->chunk_rows and scan->chunks: the units that the table touches, the first perhaps not from its beginning
  * on. */
 void plan_chunks(struct scan *scan);
-
-/* Whether the backend's pass in one is what does it, if it is not refused. */
-static inline bool plan_is_fused(const struct plan *plan, const struct scan *scan) {
-    return plan->strategy == TABLE_STRATEGY_FUSED || (scan->state && scan->element->ordered);
-}
 
 /* Lays out the workspace of one table. strategy may be AUTO; `totals_only` leaves out the fused pass. TOO_LARGE when
  * the workspace does not fit in size_t. */

@@ -18,13 +18,13 @@ static const struct {
 enum { TYPES = sizeof types / sizeof *types };
 static const unsigned char supported[TYPES][TYPES] = {TABLE_PAIRS(PAIR_ENTRY)};
 
-static int is_known(table_type type) { return (size_t)type < TYPES; }
+size_t table_type_size(table_type type) { return (size_t)type < TYPES ? types[type].size : 0; }
 
-size_t table_type_size(table_type type) { return is_known(type) ? types[type].size : 0; }
+const char *table_type_name(table_type type) { return (size_t)type < TYPES ? types[type].name : NULL; }
 
-const char *table_type_name(table_type type) { return is_known(type) ? types[type].name : NULL; }
-
-int table_types_supported(table_type in, table_type out) { return is_known(in) && is_known(out) && supported[in][out]; }
+int table_types_supported(table_type in, table_type out) {
+    return (size_t)in < TYPES && (size_t)out < TYPES && supported[in][out];
+}
 
 table_type table_sum_type(table_type out) {
     const table_type sums = type_of_sums(out);

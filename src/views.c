@@ -6,50 +6,51 @@ size_t view_length(ptrdiff_t stride) { return stride < 0 ? 0 - (size_t)stride : 
 
 ptrdiff_t view_step(const struct table_view *view) { return view->stride * (ptrdiff_t)table_type_size(view->type); }
 
-/* Bytes from the lowest value to behind the highest one. */
-static bool extent(const struct table_view *view, size_t *bytes) {
-    const size_t size = table_type_size(view->type);
-    size_t elements;
-    if (view->rows == 0 || view->columns == 0) {
-        *bytes = 0;
-        return true;
-    }
-    return checked_multiply(view->rows - 1, view_length(view->stride), &elements) &&
-           checked_add(elements, view->columns, &elements) && checked_multiply(elements, size, bytes) &&
-           *bytes <= PTRDIFF_MAX;
-}
+/* All from the lowest value of a table to the end of the highest one. */
+struct span {
+    uintptr_t lowest;
+    size_t bytes;
+};
 
-/* Where the lowest value is, of a table whose extent is known to fit. */
-static uintptr_t lowest(const struct table_view *view) {
-    const uintptr_t data = (uintptr_t)view->data;
-    return view->stride < 0 && view->rows > 1 ? data - (view->rows - 1) * (0 - (uintptr_t)view_step(view)) : data;
+/* False where that has no size; then, and where it does not fit, `lowest` may have gone around. */
+static bool span_of(const struct table_view *view, struct span *span) {
+    const size_t size = table_type_size(view->type);
+    size_t gaps, elements;
+    *span = (struct span){(uintptr_t)view->data, 0};
+    if (view->rows == 0 || view->columns == 0)
+        return true;
+    if (!checked_multiply(view->rows - 1, view_length(view->stride), &gaps) ||
+        !checked_add(gaps, view->columns, &elements) || !checked_multiply(elements, size, &span->bytes) ||
+        span->bytes > PTRDIFF_MAX)
+        return false;
+    if (view->stride < 0)
+        span->lowest -= gaps * size;
+    return true;
 }
 
 bool view_fits(const struct table_view *view) {
-    size_t bytes, row_bytes;
-    if (!extent(view, &bytes) || !checked_multiply(view->columns, sizeof(uint64_t), &row_bytes) ||
-        row_bytes > PTRDIFF_MAX)
-        return false;
-    const size_t before = view->stride < 0 && bytes > 0 ? (view->rows - 1) * (0 - (size_t)view_step(view)) : 0;
-    return (uintptr_t)view->data >= before && bytes - before <= UINTPTR_MAX - (uintptr_t)view->data;
+    struct span span;
+    size_t row_bytes;
+    return span_of(view, &span) && span.lowest <= (uintptr_t)view->data && span.bytes <= UINTPTR_MAX - span.lowest &&
+           checked_multiply(view->columns, sizeof(uint64_t), &row_bytes) && row_bytes <= PTRDIFF_MAX;
 }
 
-/* Whether two windows with the same bytes from row to row, `lower` beginning first, share no column. */
-static bool side_by_side(const struct table_view *lower, const struct table_view *upper) {
+/* Whether two windows with the same bytes from row to row, `upper` beginning `far` bytes after `lower`, share no
+ * column. */
+static bool side_by_side(const struct table_view *lower, const struct table_view *upper, size_t far) {
     const size_t lower_size = table_type_size(lower->type), upper_size = table_type_size(upper->type);
-    const size_t pitch = view_length(lower->stride) * lower_size;
-    if (pitch != view_length(upper->stride) * upper_size)
-        return false;
-    const size_t shift = (lowest(upper) - lowest(lower)) % pitch;
-    return shift >= lower->columns * lower_size && shift + upper->columns * upper_size <= pitch;
+    const size_t pitch = view_length(lower->stride) * lower_size, shift = pitch > 0 ? far % pitch : 0;
+    return pitch == view_length(upper->stride) * upper_size && shift >= lower->columns * lower_size &&
+           shift + upper->columns * upper_size <= pitch;
 }
 
 bool views_are_apart(const struct table_view *a, const struct table_view *b) {
-    const struct table_view *lower = lowest(a) <= lowest(b) ? a : b, *upper = lower == a ? b : a;
-    size_t bytes, other;
-    if (!extent(lower, &bytes) || !extent(upper, &other) || bytes == 0 || other == 0)
+    struct span of_a, of_b;
+    if (!span_of(a, &of_a) || !span_of(b, &of_b) || of_a.bytes == 0 || of_b.bytes == 0)
         return true;
-    return lowest(upper) - lowest(lower) >= bytes || side_by_side(lower, upper);
+    return of_a.lowest <= of_b.lowest
+               ? of_b.lowest - of_a.lowest >= of_a.bytes || side_by_side(a, b, of_b.lowest - of_a.lowest)
+               : of_a.lowest - of_b.lowest >= of_b.bytes || side_by_side(b, a, of_a.lowest - of_b.lowest);
 }
 
 bool views_are_same(const struct table_view *a, const struct table_view *b) {

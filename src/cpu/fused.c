@@ -35,16 +35,6 @@ struct pass {
 };
 _Static_assert(sizeof(struct pass) <= sizeof(struct backend_pass), "a division has room in a plan");
 
-static void divide(const struct scan *scan, struct pass *pass) {
-    const size_t row_bytes = scan_row_bytes(scan);
-    unsigned threads = division_threads(scan);
-    const bool long_rows = row_bytes / COLUMN_BYTES_PER_THREAD >= threads;
-    if (!long_rows && threads < CACHED_THREADS_LEAST)
-        threads = 1;
-    pass->kind = threads == 1 || long_rows ? DIVISION_COLUMNS : DIVISION_CACHED;
-    pass->division = division_make(scan, pass->kind, threads);
-}
-
 /* The workspace: the workers' memory; and for chunks in a cache the sums that are handed on and the progress of each
  * panel. */
 static size_t sums_bytes(const struct division *division) {
@@ -63,7 +53,12 @@ size_t cpu_fused_plan(const struct scan *scan, bool in_one, struct backend_pass 
     pass->is_tiny = cpu_is_tiny(scan);
     if (pass->is_tiny)
         return 0;
-    divide(scan, pass);
+    unsigned threads = division_threads(scan);
+    const bool long_rows = scan_row_bytes(scan) / COLUMN_BYTES_PER_THREAD >= threads;
+    if (!long_rows && threads < CACHED_THREADS_LEAST)
+        threads = 1;
+    pass->kind = threads == 1 || long_rows ? DIVISION_COLUMNS : DIVISION_CACHED;
+    pass->division = division_make(scan, pass->kind, threads);
     const size_t shared = pass->kind == DIVISION_CACHED ? shared_bytes(&pass->division) : 0;
     return shared + pass->division.threads * pass->division.worker_bytes;
 }
