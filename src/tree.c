@@ -49,16 +49,9 @@ void round_row(const struct element *element, const void *row, void *results, si
     }
 }
 
-static size_t row_bytes_of(const struct tree *tree) { return tree->columns * tree->element->bytes; }
-
-static void settle(const struct element *element, void *total, size_t columns) {
-    if (element->settle)
-        element->settle(total, columns);
-}
-
 static void settle_block(const struct tree *tree, void *total) {
-    if (tree->of_units)
-        settle(tree->element, total, tree->columns);
+    if (tree->of_units && tree->element->settle)
+        tree->element->settle(total, tree->columns);
 }
 
 static void join_before(const struct tree *tree, unsigned level, void *total) {
@@ -74,14 +67,10 @@ unsigned tree_push(const struct tree *tree, uint64_t count, void *total) {
     return level;
 }
 
-void tree_gather(const struct tree *tree, uint64_t count, void *total) {
-    for (; count != 0; count &= count - 1)
-        join_before(tree, (unsigned)__builtin_ctzll(count), total);
-}
-
 void tree_total(const struct tree *tree, uint64_t count, void *total) {
-    memcpy(total, tree_level(tree, (unsigned)__builtin_ctzll(count)), row_bytes_of(tree));
-    tree_gather(tree, count & (count - 1), total);
+    memcpy(total, tree_level(tree, (unsigned)__builtin_ctzll(count)), tree->columns * tree->element->bytes);
+    for (count &= count - 1; count != 0; count &= count - 1)
+        join_before(tree, (unsigned)__builtin_ctzll(count), total);
 }
 
 void tree_seed(const struct tree *tree, uint64_t count, void *start) {
@@ -91,33 +80,24 @@ void tree_seed(const struct tree *tree, uint64_t count, void *start) {
     }
 }
 
-static void fold_rows(const struct element *element, char *row, size_t rows, size_t columns) {
-    const size_t row_bytes = columns * element->bytes;
-    for (size_t i = 1; i < rows; i++, row += row_bytes)
-        element->combine(row + row_bytes, row, row + row_bytes, columns);
-}
-
 /* Row v, the total of unit v - 1, becomes the total of the block of the lowest binary digit of v, which ends there.
  * Then the seed of unit v is that of v without the digit, which stands further up already, with this total after it:
- * both in place, like a Fenwick tree. The last row is the total of the last unit alone. */
+ * both in place, like a Fenwick tree. The last row is the total of the last unit alone. In any order
+ * a row follows the one before it. */
 void sweep_rows(const struct element *element, void *seeds, size_t rows, size_t columns) {
     const size_t row_bytes = columns * element->bytes;
     char *const first = seeds;
-    if (!element->ordered) {
-        fold_rows(element, seeds, rows, columns);
-        return;
+    for (size_t v = 1; v + 1 < rows && element->ordered; v++) {
+        const struct tree blocks = {.element = element,
+                                    .of_units = true,
+                                    .columns = columns,
+                                    .levels = first + v * row_bytes,
+                                    .pitch = row_bytes,
+                                    .before = true};
+        tree_push(&blocks, v - 1, blocks.levels);
     }
-    for (size_t v = 1; v + 1 < rows; v++) {
-        char *const total = first + v * row_bytes;
-        settle(element, total, columns);
-        for (size_t half = 1; (v & half) == 0; half *= 2) {
-            element->combine(total, total - half * row_bytes, total, columns);
-            settle(element, total, columns);
-        }
+    for (size_t v = 1; v < rows; v++) {
+        const size_t above = element->ordered && v + 1 < rows ? v & (v - 1) : v - 1;
+        element->combine(first + v * row_bytes, first + above * row_bytes, first + v * row_bytes, columns);
     }
-    for (size_t v = 1; v + 1 < rows; v++)
-        element->combine(first + v * row_bytes, first + (v & (v - 1)) * row_bytes, first + v * row_bytes, columns);
-    if (rows > 1)
-        element->combine(first + (rows - 1) * row_bytes, first + (rows - 2) * row_bytes, first + (rows - 1) * row_bytes,
-                         columns);
 }

@@ -15,19 +15,19 @@ struct tree {
     bool of_units;             /* totals are of blocks of units, which are settled */
     size_t columns;            /* of a total */
     char *levels;              /* the total of level 0, and bytes to the next one; */
-    size_t pitch;              /* or */
-    const char *const *places; /* where each is */
+    size_t pitch;              /* or, */
+    bool before;               /* in a seeds table, that of level k 2^k rows before `levels`; */
+    const char *const *places; /* or where each is */
 };
 
 static inline const char *tree_level(const struct tree *tree, unsigned level) {
-    return tree->places ? tree->places[level] : tree->levels + level * tree->pitch;
+    return tree->places   ? tree->places[level]
+           : tree->before ? tree->levels - (tree->pitch << level)
+                          : tree->levels + level * tree->pitch;
 }
 
 /* Makes the total of what comes after `count` that of all that it completes, whose level is returned. */
 unsigned tree_push(const struct tree *tree, uint64_t count, void *total);
-
-/* Joins all that `count` is made of before `total`, the last first. */
-void tree_gather(const struct tree *tree, uint64_t count, void *total);
 
 /* Joins all that `count` is made of, the last first; not of 0. */
 void tree_total(const struct tree *tree, uint64_t count, void *total);

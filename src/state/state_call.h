@@ -55,8 +55,12 @@ struct state_end {
     bool full; /* the run of a whole unit is the last one, and has not become a block */
 };
 struct state_end state_end(struct sum_state *state);
-void state_append_run(struct state_end *end, unsigned level, const void *total);
-void state_append_block(struct state_end *end, unsigned level, const void *total);
+void state_append_total(struct state_end *end, bool of_units, unsigned level, const void *total);
+
+/* Appends the totals of the levels in the mask, those of level k at row k, from the lowest level up or from the highest
+ * down. */
+void state_append_levels(struct state_end *end, bool of_units, bool rising, uint64_t levels, const void *rows,
+                         size_t row_bytes);
 
 /* Any order: the total of the next `rows` rows. */
 void state_append_sum(struct sum_state *state, uint64_t rows, const void *total);

@@ -12,6 +12,9 @@
 
 enum { LEVELS_MOST = 8 };
 
+/* Rows of the host's memory, after the first: runs by their levels, then the ends. */
+enum { FIRST_RISING, FIRST_FALLING = STATE_RUN_LEVELS, FIRST_END = 2 * STATE_RUN_LEVELS };
+
 /* A table of totals of blocks, each of 512 of those of the level before; of level 0, of units. */
 struct level {
     char *seeds;             /* as stage 1 writes them: from row 1 on */
@@ -25,7 +28,7 @@ struct appending {
     uint64_t rising, falling; /* levels of the runs before the first whole unit, and behind the last one */
     struct level levels[LEVELS_MOST];
     unsigned count;  /* of levels */
-    size_t rows;     /* of the host's memory: runs, then the ends of all levels, as they are appended */
+    size_t rows;     /* of the ends of all levels, which the host's memory has after the runs, as they are appended */
     char *host, *on; /* on: memory of the backend, for the levels */
 };
 
@@ -86,8 +89,6 @@ static table_status count_rows(const struct appending *work, const struct scan *
     return rows > 0 ? work->image->backend->stage1_local_counts(&part, seeds) : TABLE_OK;
 }
 
-static size_t runs_of(uint64_t levels) { return (size_t)__builtin_popcountll(levels); }
-
 /* Cuts `units` units, the first of which is number `first` of all, and the groups of them, into ends and whole groups.
  */
 static void cut_levels(struct appending *work, uint64_t first, size_t units) {
@@ -117,7 +118,6 @@ static void cut_rows(struct appending *work) {
     const struct state_digits digits = state_digits(begin, rows);
     work->rising = digits.rising_runs;
     work->falling = digits.runs;
-    work->rows = runs_of(work->rising) + runs_of(work->falling);
     cut_levels(work, (begin + work->rising) / STATE_UNIT, digits.rising_blocks + digits.blocks);
 }
 
@@ -129,7 +129,7 @@ static table_status allocate(struct appending *work) {
         places[i] = bytes;
         bytes += ((work->levels[i].rows + 1) * work->row_bytes + alignment - 1) / alignment * alignment;
     }
-    work->host = stage2_host_seeds(work->image->backend, (work->rows + 1) * work->row_bytes, &status);
+    work->host = stage2_host_seeds(work->image->backend, (1 + FIRST_END + work->rows) * work->row_bytes, &status);
     if (status == TABLE_OK && bytes > 0)
         status = work->image->backend->allocate(bytes, (void **)&work->on);
     for (unsigned i = 0; i < work->count; i++)
@@ -144,14 +144,13 @@ static void release(const struct appending *work) {
         work->image->backend->host_release(work->host);
 }
 
-/* Runs from row `first` on, to the host's rows from `at` on; stage 1 writes behind a row. */
-static table_status count_runs(struct appending *work, uint64_t levels, bool rising, size_t first, size_t at) {
+/* The runs from row `first` of the table on; stage 1 writes into the second of its rows. */
+static table_status count_runs(struct appending *work, uint64_t levels, bool rising, size_t first) {
     table_status status = TABLE_OK;
-    for (unsigned i = 0; i < STATE_RUN_LEVELS && status == TABLE_OK; i++) {
-        const unsigned level = rising ? i : STATE_RUN_LEVELS - 1 - i;
-        if (!(levels >> level & 1))
-            continue;
-        status = count_rows(work, work->scan, first, (size_t)1 << level, work->host + at++ * work->row_bytes);
+    for (unsigned level; levels != 0 && status == TABLE_OK; levels ^= (uint64_t)1 << level) {
+        level = (unsigned)(rising ? __builtin_ctzll(levels) : 63 - __builtin_clzll(levels));
+        char *const before = work->host + ((rising ? FIRST_RISING : FIRST_FALLING) + level) * work->row_bytes;
+        status = count_rows(work, work->scan, first, (size_t)1 << level, before);
         first += (size_t)1 << level;
     }
     return status;
@@ -160,9 +159,9 @@ static table_status count_runs(struct appending *work, uint64_t levels, bool ris
 static table_status count_levels(struct appending *work) {
     const struct scan *scan = work->scan;
     const size_t inner = scan->in.rows - work->rising - work->falling;
-    table_status status = count_runs(work, work->rising, true, 0, 0);
+    table_status status = count_runs(work, work->rising, true, 0);
     if (status == TABLE_OK)
-        status = count_runs(work, work->falling, false, scan->in.rows - work->falling, runs_of(work->rising));
+        status = count_runs(work, work->falling, false, scan->in.rows - work->falling);
     if (status == TABLE_OK && work->count > 0)
         status = count_rows(work, scan, work->rising, inner, work->levels[0].seeds);
     for (unsigned i = 1; i < work->count && status == TABLE_OK; i++) {
@@ -177,7 +176,7 @@ static table_status count_levels(struct appending *work) {
 static table_status copy_ends(const struct appending *work) {
     const struct backend *backend = work->image->backend;
     const size_t row_bytes = work->row_bytes;
-    char *to = work->host + (1 + runs_of(work->rising) + runs_of(work->falling)) * row_bytes;
+    char *to = work->host + (1 + FIRST_END) * row_bytes;
     table_status status = TABLE_OK;
     for (unsigned i = 0; i < 2 * work->count && status == TABLE_OK; i++) {
         const bool is_head = i < work->count;
@@ -190,40 +189,24 @@ static table_status copy_ends(const struct appending *work) {
     return status;
 }
 
-static const char *append_runs(struct state_end *end, uint64_t levels, bool rising, const char *from,
-                               size_t row_bytes) {
-    for (unsigned i = 0; i < STATE_RUN_LEVELS; i++) {
-        const unsigned level = rising ? i : STATE_RUN_LEVELS - 1 - i;
-        if (!(levels >> level & 1))
-            continue;
-        state_append_run(end, level, from);
-        from += row_bytes;
-    }
-    return from;
-}
-
 static void append_totals(const struct appending *work) {
     struct state_end end = state_end(work->image->state);
     const size_t row_bytes = work->row_bytes;
-    const char *runs = append_runs(&end, work->rising, true, work->host + row_bytes, row_bytes);
-    char *from = work->host + (size_t)(runs - work->host) + runs_of(work->falling) * row_bytes;
-    void (*const settle)(void *, size_t) = work->scan->element->settle;
+    const char *from = work->host + (1 + FIRST_END) * row_bytes;
+    state_append_levels(&end, false, true, work->rising, work->host + (1 + FIRST_RISING) * row_bytes, row_bytes);
     for (unsigned i = 0; i < 2 * work->count; i++) {
         const unsigned level = i < work->count ? i : 2 * work->count - 1 - i;
         const size_t rows = i < work->count ? work->levels[level].head : work->levels[level].tail;
-        for (size_t row = 0; row < rows; row++, from += row_bytes) {
-            if (settle)
-                settle(from, work->scan->in.columns);
-            state_append_block(&end, STATE_UNIT_LEVEL * level, from);
-        }
+        for (size_t row = 0; row < rows; row++, from += row_bytes)
+            state_append_total(&end, true, STATE_UNIT_LEVEL * level, from);
     }
-    append_runs(&end, work->falling, false, runs, row_bytes);
+    state_append_levels(&end, false, false, work->falling, work->host + (1 + FIRST_FALLING) * row_bytes, row_bytes);
 }
 
 static void append_sums(const struct appending *work) {
     for (size_t row = 0; row < work->rows; row++)
         state_append_sum(work->image->state, row == 0 ? work->scan->in.rows : 0,
-                         work->host + (1 + row) * work->row_bytes);
+                         work->host + (1 + FIRST_END + row) * work->row_bytes);
 }
 
 static table_status add_rows_of(struct state_image *image, const struct scan *scan) {

@@ -37,47 +37,39 @@ table_status table_state_bytes(table_type type, size_t columns, size_t *bytes) {
 /* Numbers of the rows of level 0 of one kind of runs. */
 struct kind {
     unsigned falling, rising;
+    bool of_units;
 };
 
-static const struct kind runs = {STATE_RUNS, STATE_RISING_RUNS}, blocks = {STATE_BLOCKS, STATE_RISING_BLOCKS};
+static const struct kind runs = {STATE_RUNS, STATE_RISING_RUNS, false};
+static const struct kind blocks = {STATE_BLOCKS, STATE_RISING_BLOCKS, true};
 
 /* A run of 2^level (rows, or units) behind the range [begin, end) of the same kind. As long as the run before it is as
- * long, both become one, in the place of that run. The outcome lies on one side or the other of the new range. */
+ * long, both become one. The outcome lies on one side or the other of the new range. */
 static void push(struct sum_state *state, struct kind kind, uint64_t begin, uint64_t end, unsigned level,
                  const void *total) {
-    const struct element *element = state_element(state);
     const size_t row_bytes = state_row_bytes(state);
-    const uint64_t pending = state_split(begin, end).falling, all = end + ((uint64_t)1 << level);
-    void *merged = NULL;
-    for (; pending >> level & 1; level++) {
-        void *left = state_row(state, row_bytes, kind.falling + level);
-        element->combine(left, left, merged ? merged : total, state->columns);
-        if (element->settle && kind.falling == blocks.falling)
-            element->settle(left, state->columns);
-        if (merged)
-            memset(merged, 0, row_bytes);
-        merged = left;
-    }
-    const bool falls = state_split(begin, all).falling >> level & 1;
-    void *place = state_row(state, row_bytes, (falls ? kind.falling : kind.rising) + level);
-    if (place == merged)
-        return;
-    memcpy(place, merged ? merged : total, row_bytes);
-    if (merged)
-        memset(merged, 0, row_bytes);
+    const uint64_t pending = state_split(begin, end).falling >> level, all = end + ((uint64_t)1 << level);
+    const struct tree tree = {.element = state_element(state),
+                              .of_units = kind.of_units,
+                              .columns = state->columns,
+                              .levels = state_row(state, row_bytes, kind.falling + level),
+                              .pitch = row_bytes};
+    const unsigned merged = (unsigned)__builtin_ctzll(~pending);
+    const bool falls = state_split(begin, all).falling >> (level + merged) & 1;
+    void *const place = state_row(state, row_bytes, (falls ? kind.falling : kind.rising) + level + merged);
+    memcpy(place, total, row_bytes);
+    tree_push(&tree, pending, place);
+    memset(tree.levels, 0, merged * row_bytes);
 }
 
 /* The unit before the next row, when it is full and whole, becomes a block. */
 static void settle(struct state_end *end) {
     struct sum_state *state = end->state;
     const size_t row_bytes = state_row_bytes(state);
-    const uint64_t whole = state->first / STATE_UNIT + (state->first % STATE_UNIT != 0);
     void *unit = state_row(state, row_bytes, STATE_RUNS + STATE_UNIT_LEVEL);
     if (!end->full)
         return;
-    if (state_element(state)->settle)
-        state_element(state)->settle(unit, state->columns);
-    push(state, blocks, whole, (state->first + state->rows) / STATE_UNIT - 1, 0, unit);
+    push(state, blocks, divide_up(state->first, STATE_UNIT), (state->first + state->rows) / STATE_UNIT - 1, 0, unit);
     memset(unit, 0, row_bytes);
     end->full = false;
 }
@@ -87,21 +79,26 @@ struct state_end state_end(struct sum_state *state) {
     return (struct state_end){state, pending >> STATE_UNIT_LEVEL & 1};
 }
 
-void state_append_run(struct state_end *end, unsigned level, const void *total) {
+void state_append_total(struct state_end *end, bool of_units, unsigned level, const void *total) {
     struct sum_state *state = end->state;
     settle(end);
     const uint64_t row = state->first + state->rows, unit = row - row % STATE_UNIT;
-    push(state, runs, state->first > unit ? state->first - unit : 0, row - unit, level, total);
-    state->rows += (uint64_t)1 << level;
-    end->full = state->first <= unit && (state->first + state->rows) % STATE_UNIT == 0;
+    if (of_units) {
+        push(state, blocks, divide_up(state->first, STATE_UNIT), row / STATE_UNIT, level, total);
+        state->rows += (uint64_t)STATE_UNIT << level;
+    } else {
+        push(state, runs, state->first > unit ? state->first - unit : 0, row - unit, level, total);
+        state->rows += (uint64_t)1 << level;
+        end->full = state->first <= unit && (state->first + state->rows) % STATE_UNIT == 0;
+    }
 }
 
-void state_append_block(struct state_end *end, unsigned level, const void *total) {
-    struct sum_state *state = end->state;
-    settle(end);
-    const uint64_t whole = state->first / STATE_UNIT + (state->first % STATE_UNIT != 0);
-    push(state, blocks, whole, (state->first + state->rows) / STATE_UNIT, level, total);
-    state->rows += (uint64_t)STATE_UNIT << level;
+void state_append_levels(struct state_end *end, bool of_units, bool rising, uint64_t levels, const void *rows,
+                         size_t row_bytes) {
+    for (unsigned level; levels != 0; levels ^= (uint64_t)1 << level) {
+        level = (unsigned)(rising ? __builtin_ctzll(levels) : 63 - __builtin_clzll(levels));
+        state_append_total(end, of_units, level, (const char *)rows + level * row_bytes);
+    }
 }
 
 void state_append_sum(struct sum_state *state, uint64_t rows, const void *total) {
@@ -110,27 +107,26 @@ void state_append_sum(struct sum_state *state, uint64_t rows, const void *total)
     state->rows += rows;
 }
 
-static void append_runs(struct state_end *end, const struct sum_state *right, unsigned slot, uint64_t levels,
-                        bool rising, void (*append)(struct state_end *, unsigned, const void *)) {
-    const size_t row_bytes = state_row_bytes(right);
-    for (unsigned i = 0; i < 64; i++) {
-        const unsigned level = rising ? i : 63 - i;
-        if (levels >> level & 1)
-            append(end, level, state_row(right, row_bytes, slot + level));
-    }
-}
-
 void state_append(struct sum_state *left, const struct sum_state *right) {
     const struct state_digits digits = state_digits(right->first, right->rows);
+    const size_t row_bytes = state_row_bytes(right);
     struct state_end end = state_end(left);
     if (!state_element(left)->ordered) {
-        state_append_sum(left, right->rows, state_row(right, state_row_bytes(right), STATE_SUM));
+        state_append_sum(left, right->rows, state_row(right, row_bytes, STATE_SUM));
         return;
     }
-    append_runs(&end, right, STATE_RISING_RUNS, digits.rising_runs, true, state_append_run);
-    append_runs(&end, right, STATE_RISING_BLOCKS, digits.rising_blocks, true, state_append_block);
-    append_runs(&end, right, STATE_BLOCKS, digits.blocks, false, state_append_block);
-    append_runs(&end, right, STATE_RUNS, digits.runs, false, state_append_run);
+    const struct {
+        struct kind kind;
+        bool rising;
+        uint64_t levels;
+    } parts[] = {{runs, true, digits.rising_runs},
+                 {blocks, true, digits.rising_blocks},
+                 {blocks, false, digits.blocks},
+                 {runs, false, digits.runs}};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        state_append_levels(&end, parts[i].kind.of_units, parts[i].rising, parts[i].levels,
+                            state_row(right, row_bytes, parts[i].rising ? parts[i].kind.rising : parts[i].kind.falling),
+                            row_bytes);
 }
 
 enum { PART_BYTES = 512 };
