@@ -56,7 +56,8 @@ static const struct {
     [CALLER_SEGMENTS] = {BIT(TABLES) | BIT(STATE), "segments"},
     [CALLER_TOTALS_OF_SEGMENTS] = {BIT(EXCLUSIVE) | BIT(OFFSETS) | BIT(TABLES) | BIT(FIRST_OVERFLOW) | BIT(STATE),
                                    "totals of segments"},
-    [CALLER_COLUMNS] = {BIT(OFFSETS) | BIT(TABLES), "columns that lie apart, which are those of one table"},
+    [CALLER_COLUMNS] = {BIT(OFFSETS) | BIT(TABLES) | BIT(COEFFICIENT_STEP),
+                        "columns that lie apart, which are those of one table"},
     [CALLER_PARTS] = {BIT(TABLES) | BIT(BACKEND) | BIT(REPORT),
                       "a table in parts: each has a backend, and the call its own report"},
     [CALLER_STREAM] = {BIT(TABLES) | BIT(REPORT) | BIT(STREAM) | BIT(WORKSPACE) | BIT(SHIFTED_COEFFICIENTS) |

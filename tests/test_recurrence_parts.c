@@ -1,4 +1,5 @@
-/* Recurrences and products of floats whose tables come in parts, against the plain call, bit for bit: streams. */
+/* Recurrences and products of floats whose tables come in parts, against the plain call, bit for bit: streams, and
+ * columns that lie apart. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -29,6 +30,7 @@ struct trial {
     table_scan_options options; /* without carries */
     table_view a, b;
     char *values_a, *values_b, *h, *wanted;
+    char first[8 * COLUMNS_MOST]; /* coefficients, if they are shifted */
     char start[8 * COLUMNS_MOST], end[8 * COLUMNS_MOST], wanted_end[8 * COLUMNS_MOST];
     uint64_t skipped, wanted_skipped;
 };
@@ -89,6 +91,8 @@ static void begin_trial(struct trial *t, struct random *random, unsigned number)
                                       .skip_nan = random_once_in(random, 2),
                                       .threads = 1 + (unsigned)random_below(random, 3)};
     make_values(t, random);
+    t->options.shifted_coefficients = t->form != FORM_PRODUCT && random_once_in(random, 3);
+    memcpy(t->first, t->values_a, t->columns * element_size(t->a_type));
     t->b = (table_view){t->values_b, t->rows, t->columns, 0, t->in};
     t->a = (table_view){t->values_a, t->form == FORM_ROW || t->form == FORM_NUMBER ? 1 : t->rows,
                         t->form == FORM_COLUMN || t->form == FORM_NUMBER ? 1 : t->columns, 0, t->a_type};
@@ -97,6 +101,7 @@ static void begin_trial(struct trial *t, struct random *random, unsigned number)
     options.carry_in = t->has_start ? t->start : NULL;
     options.carry_out = t->wanted_end;
     options.skipped = options.skip_nan ? &t->wanted_skipped : NULL;
+    options.first_coefficients = options.shifted_coefficients ? t->first : NULL;
     assert_int_equal(t->form == FORM_PRODUCT ? table_prefix_sum(&t->b, &h, &options)
                                              : table_linear_recurrence(&t->a, &t->b, &h, &options),
                      TABLE_OK);
@@ -115,12 +120,13 @@ static bool same_values(table_type type, const char *found, const char *wanted, 
 static void end_trial(struct trial *t, const char *what) {
     if (!same_values(t->out, t->h, t->wanted, t->rows * t->columns) ||
         !same_values(t->kept, t->end, t->wanted_end, t->columns) || t->skipped != t->wanted_skipped)
-        fail_msg("%s: form %d, %s a, %s -> %s, %zu x %zu cut at %zu,%s%s%s%s %u threads: not the plain call's (seed "
+        fail_msg("%s: form %d, %s a, %s -> %s, %zu x %zu cut at %zu,%s%s%s%s%s %u threads: not the plain call's (seed "
                  "%llu)",
                  what, (int)t->form, table_type_name(t->a_type), table_type_name(t->in), table_type_name(t->out),
                  t->rows, t->columns, t->cut, t->options.exclusive ? " exclusive," : "",
                  t->options.reverse ? " reverse," : "", t->options.skip_nan ? " skips NaN," : "",
-                 t->has_start ? " start," : "", t->options.threads, (unsigned long long)run_seed());
+                 t->has_start ? " start," : "", t->options.shifted_coefficients ? " shifted," : "", t->options.threads,
+                 (unsigned long long)run_seed());
     free(t->values_a);
     free(t->values_b);
     free(t->h);
@@ -153,6 +159,16 @@ static int write_rows(void *context, const void *from, size_t bytes) {
     return 0;
 }
 
+/* The coefficients that a row has in the recurrence. */
+static const char *factors_at(const struct trial *t, size_t row) {
+    const size_t bytes = t->a.columns * element_size(t->a_type), last = t->options.reverse ? t->rows - 1 : 0;
+    if (t->options.shifted_coefficients && row == last)
+        return t->first;
+    if (t->a.rows == 1)
+        return t->values_a;
+    return t->values_a + (row + (t->options.shifted_coefficients ? t->options.reverse ? 1 : -1 : 0)) * bytes;
+}
+
 static int read_coefficients(void *context, uint64_t first, size_t rows, void *to) {
     const struct ends *ends = context;
     const struct trial *t = ends->trial;
@@ -161,12 +177,13 @@ static int read_coefficients(void *context, uint64_t first, size_t rows, void *t
         errno = EIO;
         return -1;
     }
-    memcpy(to, t->values_a + (ends->first + first) * row, rows * row);
+    for (size_t i = 0; i < rows; i++)
+        memcpy((char *)to + i * row, factors_at(t, ends->first + (size_t)first + i), row);
     return 0;
 }
 
 static table_stream_coefficients coefficients_of(const struct trial *t, struct ends *ends) {
-    const bool own = t->form == FORM_TABLE || t->form == FORM_COLUMN;
+    const bool own = t->form == FORM_TABLE || t->form == FORM_COLUMN || t->options.shifted_coefficients;
     return (table_stream_coefficients){.type = t->a_type,
                                        .columns = t->a.columns,
                                        .row = own ? NULL : t->values_a,
@@ -250,6 +267,7 @@ static void test_streams(void **state) {
         const size_t memory = random_once_in(&random, 3) ? 0 : least_memory(&t) + random_below(&random, 1 << 17);
         table_scan_options scan = t.options;
         void *sum_state = NULL;
+        scan.shifted_coefficients = 0;
         scan.carry_in = t.has_start ? t.start : NULL;
         scan.carry_out = t.end;
         if (number / FORMS % 2 == 0 || t.cut == 0 || t.cut == t.rows) {
@@ -271,6 +289,144 @@ static void test_streams(void **state) {
         free(sum_state);
         end_trial(&t, "two streams");
     }
+}
+
+/* Columns of a table in memory of their own, turned or not, each `step` elements from value to value. */
+struct apart {
+    char *memory;
+    table_column columns[COLUMNS_MOST];
+    size_t step;
+    table_columns table;
+};
+
+static void open_apart(struct apart *apart, const table_view *view, struct random *random) {
+    const size_t size = element_size(view->type), column = view->rows * (apart->step = 1 + random_below(random, 2));
+    apart->memory = get_memory(column * view->columns * size);
+    for (size_t j = 0; j < view->columns; j++) {
+        const bool turned = random_once_in(random, 3) && view->rows > 1;
+        char *const lowest = apart->memory + j * column * size;
+        const ptrdiff_t stride = turned ? -(ptrdiff_t)apart->step : (ptrdiff_t)apart->step;
+        char *const data = turned ? lowest + (view->rows - 1) * apart->step * size : lowest;
+        apart->columns[j] = (table_column){data, stride};
+        for (size_t i = 0; i < view->rows; i++)
+            memcpy(data + (ptrdiff_t)i * stride * (ptrdiff_t)size,
+                   (const char *)view->data + (i * view->columns + j) * size, size);
+    }
+    apart->table = (table_columns){apart->columns, view->columns, view->rows, view->type};
+}
+
+/* Some of the rows. */
+static table_columns rows_apart(const struct apart *apart, size_t first, size_t rows,
+                                table_column place[COLUMNS_MOST]) {
+    for (size_t j = 0; j < apart->table.count; j++) {
+        place[j] = apart->columns[j];
+        place[j].data =
+            (char *)place[j].data + (ptrdiff_t)first * place[j].stride * (ptrdiff_t)element_size(apart->table.type);
+    }
+    return (table_columns){place, apart->table.count, rows, apart->table.type};
+}
+
+/* What comes out goes where b is, or into memory of its own; all at once, or as two calls with a state. */
+static void run_columns(struct trial *t, struct random *random) {
+    const bool in_place = t->in == t->out && random_once_in(random, 2);
+    const bool in_two = t->cut > 0 && t->cut < t->rows && random_once_in(random, 2);
+    const table_view results = {t->h, t->rows, t->columns, 0, t->out};
+    struct apart a, b, own;
+    table_scan_options options = t->options;
+    size_t bytes;
+    open_apart(&a, &t->a, random);
+    open_apart(&b, &t->b, random);
+    open_apart(&own, &results, random);
+    const struct apart *const h = in_place ? &b : &own;
+    assert_int_equal(
+        table_state_bytes_of(t->form == FORM_PRODUCT ? TABLE_PRODUCT : TABLE_RECURRENCE, t->kept, t->columns, &bytes),
+        TABLE_OK);
+    options.state = in_two ? calloc(1, bytes) : NULL;
+    options.carry_in = t->has_start ? t->start : NULL;
+    options.carry_out = t->end;
+    for (unsigned part = 0; part < 1U + in_two; part++) {
+        const bool low = (part == 0) != (options.reverse != 0);
+        const size_t first = in_two && !low ? t->cut : 0, rows = !in_two ? t->rows : low ? t->cut : t->rows - t->cut;
+        table_column places[3][COLUMNS_MOST];
+        const table_columns some_b = rows_apart(&b, first, rows, places[0]),
+                            some_h = rows_apart(h, first, rows, places[1]);
+        const table_columns some_a = rows_apart(&a, t->a.rows > 1 ? first : 0, t->a.rows > 1 ? rows : 1, places[2]);
+        uint64_t skipped = 0;
+        options.skipped = options.skip_nan ? &skipped : NULL;
+        options.first_coefficients =
+            options.shifted_coefficients ? factors_at(t, options.reverse ? first + rows - 1 : first) : NULL;
+        const table_status status = t->form == FORM_PRODUCT
+                                        ? table_prefix_sum_columns(&some_b, &some_h, &options)
+                                        : table_linear_recurrence_columns(&some_a, &some_b, &some_h, &options);
+        if (status != TABLE_OK)
+            fail_msg("%s", table_error_detail());
+        t->skipped += skipped;
+        options.carry_in = NULL;
+    }
+    for (size_t i = 0; i < t->rows; i++)
+        for (size_t j = 0; j < t->columns; j++) {
+            const size_t size = element_size(t->out);
+            memcpy(t->h + (i * t->columns + j) * size,
+                   (char *)h->columns[j].data + (ptrdiff_t)i * h->columns[j].stride * (ptrdiff_t)size, size);
+        }
+    free(options.state);
+    free(a.memory);
+    free(b.memory);
+    free(own.memory);
+}
+
+static void test_columns(void **state) {
+    struct random random = {run_seed()};
+    const unsigned trials = 200 * run_rounds() / run_few();
+    (void)state;
+    for (unsigned number = 0; number < trials; number++) {
+        struct trial t;
+        begin_trial(&t, &random, number);
+        run_columns(&t, &random);
+        end_trial(&t, "columns apart");
+    }
+}
+
+/* Nothing is written. */
+static void test_wrong_columns(void **state) {
+    static float values[4][10], first[2];
+    static const float before[4][10];
+    static double wide[10];
+    table_column of_a[2] = {{values[0], 0}, {values[0], 0}}, of_b[2] = {{values[1], 0}, {values[1] + 5, 0}},
+                 of_h[2] = {{values[2], 0}, {values[3], 0}};
+    const table_columns right_a = {of_a, 2, 5, TABLE_F32}, right_b = {of_b, 2, 5, TABLE_F32},
+                        right_h = {of_h, 2, 5, TABLE_F32};
+    table_columns a, b, h;
+    table_scan_options options;
+    uint64_t word;
+    (void)state;
+#define REFUSED(CHANGE, STATUS, WORDS)                                                                                 \
+    a = right_a, b = right_b, h = right_h;                                                                             \
+    options = (table_scan_options){.threads = 1};                                                                      \
+    of_a[1] = (table_column){values[0], 0};                                                                            \
+    CHANGE;                                                                                                            \
+    assert_int_equal(table_linear_recurrence_columns(&a, &b, &h, &options), TABLE_ERROR_##STATUS);                     \
+    if (!strstr(table_error_detail(), WORDS))                                                                          \
+    fail_msg("\"%s\" expected: %s", WORDS, table_error_detail())
+    assert_int_equal(table_linear_recurrence_columns(NULL, &right_b, &right_h, NULL), TABLE_ERROR_ARGUMENT);
+    assert_int_equal(table_linear_recurrence_columns(&right_a, &right_b, NULL, NULL), TABLE_ERROR_ARGUMENT);
+    REFUSED(a.count = 3, SHAPE, "a has 3 columns, and b has 2");
+    REFUSED(a.columns = NULL, ARGUMENT, "a->columns is a null pointer");
+    REFUSED(a.rows = 4, SHAPE, "column 0: a is 4 x 1");
+    REFUSED((a.type = TABLE_F64, of_a[1].data = wide), TYPE, "a->type is f64");
+    REFUSED(of_a[1].data = values[2] + 3, OVERLAP, "share memory");
+    REFUSED(of_a[1].data = values[3] + 3, OVERLAP, "share memory");
+    REFUSED(h.rows = 4, SHAPE, "b is 5 x 2 and h is 4 x 2");
+    REFUSED(h.type = TABLE_F16, TYPE, "b->type f32");
+    REFUSED(options.operation = TABLE_PRODUCT, ARGUMENT, "operation is not for recurrences");
+    REFUSED(options.offsets = 1, ARGUMENT, "offsets is not for recurrences");
+    REFUSED(options.first_overflow = &word, ARGUMENT, "first_overflow is not for recurrences");
+    REFUSED(options.coefficient_step = 1, ARGUMENT, "coefficient_step is not for columns");
+    REFUSED(options.first_coefficients = first, ARGUMENT, "first_coefficients is for shifted_coefficients");
+    REFUSED((options.shifted_coefficients = 1, options.first_coefficients = values[3] + 4), OVERLAP, "share memory");
+    REFUSED((options.shifted_coefficients = 1, options.carry_in = first), ARGUMENT, "is not let through");
+#undef REFUSED
+    assert_memory_equal(values, before, sizeof values);
 }
 
 static void test_failing_coefficients(void **state) {
@@ -298,6 +454,7 @@ static void test_failing_coefficients(void **state) {
                                     .memory = least_memory(&t) + 20000,
                                     .coefficients = &a,
                                     .scan = t.options};
+    options.scan.shifted_coefficients = 0;
     options.scan.carry_in = t.has_start ? t.start : NULL;
     assert_int_equal(table_stream(&options), TABLE_ERROR_READ);
     assert_non_null(strstr(table_error_detail(), "reading the coefficients of "));
@@ -362,8 +519,8 @@ static void test_wrong_streams(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_streams),
-        cmocka_unit_test(test_failing_coefficients),
+        cmocka_unit_test(test_streams),       cmocka_unit_test(test_columns),
+        cmocka_unit_test(test_wrong_columns), cmocka_unit_test(test_failing_coefficients),
         cmocka_unit_test(test_wrong_streams),
     };
     return cmocka_run_group_tests_name("recurrence_parts", tests, NULL, NULL);

@@ -38,6 +38,12 @@ typedef struct table_columns {
 TABLE_API table_status table_prefix_sum_columns(const table_columns *in, const table_columns *out,
                                                 const table_scan_options *options);
 
+/* As table_linear_recurrence() (linear_recurrence.h) of the tables that the columns make, with the same bits: a has one
+ * column or as many as b, of one row or as many. h and the options as above, where first_coefficients are as many as a
+ * has columns, in host memory or where all columns are. No column of h may lie in one of a. */
+TABLE_API table_status table_linear_recurrence_columns(const table_columns *a, const table_columns *b,
+                                                       const table_columns *h, const table_scan_options *options);
+
 TABLE_END
 
 #endif

@@ -164,7 +164,7 @@ typedef struct table_scan_options {
      * errors. What sums begin with where there is no carry_in is 0, products 1, maxima the least value of the type
      * that they are kept in (table_kept_type(); -infinity of floats), and minima the greatest; results of a narrower
      * type than the kept one are the nearest value that it has. A NaN that counts as nothing is taken as that value.
-     * Products of floats are not for offsets, columns apart and parts (ARGUMENT). */
+     * Products of floats are not for offsets and parts (ARGUMENT). */
     table_operation operation;
 
     /* With skip_nan only (an ARGUMENT error without); NULL: not counted. Receives how many NaNs were skipped in this

@@ -1,5 +1,6 @@
 /* The call of tuplescan/columns.h: each column is a table of one column, and a call of its own, checked before. */
 #include <tuplescan/columns.h>
+#include <tuplescan/linear_recurrence.h>
 
 #include <stdatomic.h>
 #include <stdio.h>
@@ -12,8 +13,10 @@
 #include "run.h"
 #include "state/state_call.h"
 #include "status.h"
+#include "validate_factors.h"
 
 struct columns {
+    const table_columns *a; /* the coefficients of a recurrence; NULL: there are none */
     const table_columns *in, *out;
     table_scan_options options;
     struct call call; /* of column 0 */
@@ -38,6 +41,18 @@ static table_status fail_column(table_status status, size_t column) {
 /* The place of a column in a row of the options, if there is that row. */
 static void *place_in_row(const struct columns *columns, const void *row, size_t column) {
     return scan_elements_on((void *)(uintptr_t)row, (ptrdiff_t)column, columns->element->type);
+}
+
+/* The coefficients of a column, and that of the row where it begins. */
+static table_view factors_of(const struct columns *columns, size_t column) {
+    return columns_view(columns->a, columns->a->count > 1 ? column : 0);
+}
+
+static const void *first_factor(const struct columns *columns, size_t column) {
+    const void *const first = columns->options.first_coefficients;
+    return columns->a && columns->a->count > 1
+               ? scan_elements_on((void *)(uintptr_t)first, (ptrdiff_t)column, columns->a->type)
+               : first;
 }
 
 /* The values of one column from the rows of a state of all of them to a state of its own, or back. */
@@ -86,6 +101,11 @@ static table_status scan_column(struct columns *columns, size_t column, table_re
         return status;
     struct call call = columns->call;
     validate_other_tables(&call, &in, &out);
+    if (columns->a) {
+        const table_view a = factors_of(columns, column);
+        validate_other_factors(&call, &a);
+        call.scan.factors.first = first_factor(columns, column);
+    }
     call.scan.carry_in = place_in_row(columns, call.scan.carry_in, column);
     call.scan.carry_out = place_in_row(columns, call.scan.carry_out, column);
     call.scan.state = own;
@@ -109,23 +129,33 @@ static table_status scan_column(struct columns *columns, size_t column, table_re
     return status == TABLE_OK ? status : fail_column(status, column);
 }
 
-static table_status validate_shapes(const table_columns *in, const table_columns *out,
-                                    const table_scan_options *options) {
+/* What the shape of `a` says is for the call of each column to find, but for how many there are. */
+static table_status validate_factor_columns(const table_columns *a, const table_columns *in,
+                                            const table_scan_options *options) {
+    if (a->count != 1 && a->count != in->count)
+        return status_fail(TABLE_ERROR_SHAPE, "a has %zu columns, and b has %zu", a->count, in->count);
+    if (a->count > 0 && !a->columns)
+        return status_fail(TABLE_ERROR_ARGUMENT, "a->columns is a null pointer");
+    return refuse(CALLER_RECURRENCE, options);
+}
+
+static table_status validate_shapes(const struct columns *columns) {
+    const table_columns *a = columns->a, *in = columns->in, *out = columns->out;
+    const table_scan_options *options = &columns->options;
+    const char *const in_name = a ? "b" : "in", *const out_name = a ? "h" : "out";
     if (!in || !out)
-        return status_fail(TABLE_ERROR_ARGUMENT, "%s is a null pointer", in ? "out" : "in");
+        return status_fail(TABLE_ERROR_ARGUMENT, "%s is a null pointer", in ? out_name : in_name);
     if (in->count != out->count || in->rows != out->rows)
-        return status_fail(TABLE_ERROR_SHAPE, "in is %zu x %zu and out is %zu x %zu", in->rows, in->count, out->rows,
-                           out->count);
+        return status_fail(TABLE_ERROR_SHAPE, "%s is %zu x %zu and %s is %zu x %zu", in_name, in->rows, in->count,
+                           out_name, out->rows, out->count);
     if (in->count > 0 && (!in->columns || !out->columns))
-        return status_fail(TABLE_ERROR_ARGUMENT, "%s->columns is a null pointer", in->columns ? "out" : "in");
-    const table_status status = refuse(CALLER_COLUMNS, options);
-    if (status != TABLE_OK)
-        return status;
-    const table_status refused = refuse_types(options->operation, in->type, out->type, "out->type");
-    if (refused != TABLE_OK)
-        return refused;
-    const table_status floats = refuse_float_products(CALLER_COLUMNS, options->operation, out->type);
-    return floats == TABLE_OK ? validate_reach_words(options) : floats;
+        return status_fail(TABLE_ERROR_ARGUMENT, "%s->columns is a null pointer", in->columns ? out_name : in_name);
+    table_status status = a ? validate_factor_columns(a, in, options) : TABLE_OK;
+    if (status == TABLE_OK)
+        status = refuse(CALLER_COLUMNS, options);
+    if (status == TABLE_OK)
+        status = refuse_types(a ? TABLE_RECURRENCE : options->operation, in->type, out->type, "out->type");
+    return status == TABLE_OK ? validate_reach_words(options) : status;
 }
 
 static table_status validate_state(struct columns *columns, void *state) {
@@ -176,7 +206,9 @@ static table_status validate_columns(struct columns *columns, const struct backe
         options.carry_out = place_in_row(columns, options.carry_out, j);
         findings_of_part(&found, &options);
         options.report = NULL;
-        table_status status = validate_scan(NULL, &in, &out, &options, CALL_AND_WAIT, &call);
+        options.first_coefficients = first_factor(columns, j);
+        const table_view a = columns->a ? factors_of(columns, j) : (table_view){0};
+        table_status status = validate_scan(columns->a ? &a : NULL, &in, &out, &options, CALL_AND_WAIT, &call);
         if (status == TABLE_OK && columns->before.version != 0 && options.carry_in)
             status = status_fail(TABLE_ERROR_ARGUMENT, "options->carry_in: the sum of options->state has begun, and "
                                                        "has its start");
@@ -191,9 +223,13 @@ static table_status validate_columns(struct columns *columns, const struct backe
 }
 
 /* Rows without columns are those of a table like it. */
-static table_status scan_nothing(const table_columns *in, const table_columns *out, const table_scan_options *options) {
+static table_status scan_nothing(const struct columns *columns, const table_scan_options *options) {
+    const table_columns *a = columns->a, *in = columns->in, *out = columns->out;
     const table_view from = {.rows = in->rows, .type = in->type}, to = {.rows = out->rows, .type = out->type};
-    return table_prefix_sum(&from, &to, options);
+    if (!a)
+        return table_prefix_sum(&from, &to, options);
+    const table_view factors = {.rows = a->rows, .type = a->type};
+    return table_linear_recurrence(&factors, &from, &to, options);
 }
 
 static void keep_failure(struct columns *columns, table_status status) {
@@ -253,31 +289,42 @@ static table_status scan_with_state(struct columns *columns, const struct backen
     return status;
 }
 
-table_status table_prefix_sum_columns(const table_columns *in, const table_columns *out,
-                                      const table_scan_options *options) {
+static table_status scan_columns(const table_columns *a, const table_columns *in, const table_columns *out,
+                                 const table_scan_options *options) {
     static const table_scan_options defaults;
     const struct backend *backend = NULL;
-    struct columns columns = {.in = in, .out = out, .options = options ? *options : defaults, .found = FINDINGS_NONE};
+    struct columns columns = {
+        .a = a, .in = in, .out = out, .options = options ? *options : defaults, .found = FINDINGS_NONE};
     atomic_flag_clear(&columns.failed);
-    table_status status = validate_shapes(in, out, &columns.options);
+    table_status status = validate_shapes(&columns);
     if (status != TABLE_OK)
         return status;
-    columns.element = element_of(columns.options.operation, out->type);
+    columns.element = element_of(a ? TABLE_RECURRENCE : columns.options.operation, out->type);
     columns.in_turn = columns.options.report != NULL;
     status = validate_state(&columns, columns.options.state);
     columns.options.state = NULL;
     if (status == TABLE_OK)
         status = validate_count(&columns);
     if (status == TABLE_OK && in->count == 0)
-        return scan_nothing(in, out, options);
+        return scan_nothing(&columns, options);
     if (status == TABLE_OK)
         status = validate_columns(&columns, &backend);
     if (status == TABLE_OK)
-        status = columns_look_apart(in, out, &columns.options, columns.element->type, columns.state,
+        status = columns_look_apart(a, in, out, &columns.options, columns.element->type, columns.state,
                                     bytes_of_state(&columns));
     if (status == TABLE_OK)
         status = scan_with_state(&columns, backend);
     if (status == TABLE_OK)
         findings_tell(&columns.found, &columns.options);
     return status;
+}
+
+table_status table_prefix_sum_columns(const table_columns *in, const table_columns *out,
+                                      const table_scan_options *options) {
+    return scan_columns(NULL, in, out, options);
+}
+
+table_status table_linear_recurrence_columns(const table_columns *a, const table_columns *b, const table_columns *h,
+                                             const table_scan_options *options) {
+    return a ? scan_columns(a, b, h, options) : status_fail(TABLE_ERROR_ARGUMENT, "a is a null pointer");
 }

@@ -149,21 +149,28 @@ static void put_option(struct extent **to, const char *name, const void *row, si
     put_extent(to, name, &view, NO_COLUMN, written);
 }
 
-table_status columns_look_apart(const table_columns *in, const table_columns *out, const table_scan_options *options,
-                                table_type kept, const void *state, size_t state_bytes) {
-    const size_t count = in->count;
+table_status columns_look_apart(const table_columns *a, const table_columns *in, const table_columns *out,
+                                const table_scan_options *options, table_type kept, const void *state,
+                                size_t state_bytes) {
+    const size_t count = in->count, factors = a ? a->count : 0;
     size_t bytes;
-    if (!checked_multiply(count, 2 * sizeof(struct extent), &bytes) ||
-        !checked_add(bytes, 5 * sizeof(struct extent), &bytes))
+    if (!checked_multiply(count, 3 * sizeof(struct extent), &bytes) ||
+        !checked_add(bytes, 6 * sizeof(struct extent), &bytes))
         return status_fail(TABLE_ERROR_TOO_LARGE, "in: %zu columns are beyond the address space", count);
     struct extent *extents = malloc(bytes), *end = extents;
     if (!extents)
         return status_fail(TABLE_ERROR_HOST_MEMORY, "no %zu bytes of host memory to compare columns", bytes);
     for (size_t j = 0; j < count; j++) {
         const table_view from = columns_view(in, j), to = columns_view(out, j);
-        put_extent(&end, "in", &from, j, false);
-        put_extent(&end, "out", &to, j, true);
+        put_extent(&end, a ? "b" : "in", &from, j, false);
+        put_extent(&end, a ? "h" : "out", &to, j, true);
     }
+    for (size_t j = 0; j < factors; j++) {
+        const table_view of_column = columns_view(a, j);
+        put_extent(&end, "a", &of_column, j, false);
+    }
+    if (factors > 0)
+        put_option(&end, "options->first_coefficients", options->first_coefficients, factors, a->type, false);
     put_option(&end, "options->carry_in", options->carry_in, count, kept, false);
     put_option(&end, "options->carry_out", options->carry_out, count, kept, true);
     put_option(&end, "options->first_overflow", options->first_overflow, sizeof(uint64_t), TABLE_U8, true);
