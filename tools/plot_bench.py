@@ -6,8 +6,8 @@
 
 For each JSON file and each type in it: GB/s over columns, the part of memcpy's speed over columns, and for small tables
 (--rows) the time over rows. Each picture says on which machine and when it was measured, and with which command.
-Windows, accuracy and pipelines have no pictures; they are left out, as is a file that a failed run left behind. The two
-pictures of each machine in docs/figures/ are made by the command above.
+Windows, accuracy and pipelines have no pictures; they are left out, as is a file that a failed run left behind. The
+pictures of the site are drawn by tools/draw_figures.py, with this.
 """
 import argparse
 import json

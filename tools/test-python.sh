@@ -171,8 +171,8 @@ for part in $parts; do
                 failed=$((failed + 1))
             fi
             ;;
-        mpi) tested mpi "$python" "numpy pytest mpi4py" "$tests/test_mpi.py" "$tests/test_cookbook.py" "$@" ;;
-        dask) tested dask "$python" "numpy pytest dask[array,distributed] zarr xarray" "$tests/test_dask.py" "$tests/test_cookbook.py" "$@" ;;
+        mpi) tested mpi "$python" "numpy pytest mpi4py" "$tests/test_mpi.py" "$tests/test_scale.py" "$tests/test_cookbook.py" "$@" ;;
+        dask) tested dask "$python" "numpy pytest dask[array,distributed] zarr xarray" "$tests/test_dask.py" "$tests/test_scale.py" "$tests/test_cookbook.py" "$@" ;;
         frames) tested frames "$python" "numpy pytest pandas polars pyarrow" "$tests/test_frames.py" "$tests/test_cookbook.py" "$@" ;;
         newest)
             if newest=$(newest_python); then
