@@ -8,7 +8,7 @@ cd "$(dirname "$0")/.."
 site=$PWD/build-site
 if [ ! -x "$site/env/bin/sphinx-build" ]; then
     "${PYTHON:-python3}" -m venv "$site/env"
-    "$site/env/bin/pip" install --quiet sphinx myst-parser numpydoc breathe numpy "dask[array]" jax
+    "$site/env/bin/pip" install --quiet sphinx furo myst-parser numpydoc breathe numpy "dask[array]" jax
 fi
 ninja -C "$build" --quiet tools/tuplescan src/libtuplescan_all.a
 PYTHON="$site/env/bin/python" tools/python-on-build.sh "$build" "$site/python" >/dev/null

@@ -11,7 +11,7 @@ from sphinx.util.docutils import SphinxDirective
 
 project = "tuplescan"
 root_doc = "docs/site/index"
-include_patterns = ["*.md", "docs/**.md", "kernels/README.md", "python/README.md", "tests/emulator/README.md"]
+include_patterns = ["*.md", "docs/**.md", "examples/scale/README.md", "kernels/README.md", "python/README.md", "tests/emulator/README.md"]
 exclude_patterns = ["build*", "docs/reference"]
 extensions = ["myst_parser", "sphinx.ext.autodoc", "numpydoc", "breathe"]
 myst_heading_anchors = 4
@@ -19,8 +19,9 @@ autodoc_mock_imports = ["mpi4py"]
 autodoc_member_order = "bysource"
 numpydoc_show_class_members = False
 highlight_language = "none"
-html_theme = "alabaster"
-html_theme_options = {"page_width": "72em", "sidebar_includehidden": False}
+html_theme = "furo"
+html_title = "tuplescan"
+pygments_style, pygments_dark_style = "a11y-high-contrast-light", "a11y-high-contrast-dark"
 html_static_path = ["static"]
 html_css_files = ["wide.css"]
 html_show_copyright = False
@@ -44,8 +45,15 @@ class Help(SphinxDirective):
 
     def run(self):
         done = subprocess.run(["tuplescan", *self.arguments, "--help"], capture_output=True, text=True, check=True)
-        return [nodes.literal_block(done.stdout, done.stdout, language="text")]
+        return [nodes.literal_block(done.stdout, done.stdout, language="text", classes=["help"])]
+
+
+def keep_from_search(app, doctree):
+    """What is for authors is read by going there: readers who search for a word want to use it."""
+    if re.match("docs/(lab|tuning|figures)|kernels|tests|CONTRIBUTING", app.env.docname):
+        app.env.metadata[app.env.docname]["nosearch"] = True
 
 
 def setup(app):
+    app.connect("doctree-read", keep_from_search)
     app.add_directive("help", Help)
