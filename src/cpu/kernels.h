@@ -65,6 +65,7 @@ enum {
 /* scan: out = the running sums; strides in elements, perhaps less than 0, and for narrow kernels columns or -columns.
  * Rows in another format than that of sums are whole groups. totals: only sums up. The sums so far are, in any order,
  * in the row "last", and in the tree's order on the stack. */
+struct cpu_short;
 struct cpu_kernel {
     void (*scan)(struct cpu_state *state, const void *in, ptrdiff_t in_stride, void *out, ptrdiff_t out_stride,
                  size_t rows);
@@ -74,6 +75,21 @@ struct cpu_kernel {
     bool packed;      /* its rows must lie side by side, in either order */
     unsigned formats; /* the others that it can read and write: a bit for each cpu_format */
     bool turns;       /* can write rows past the caches that begin anywhere */
+    void (*segments)(const struct cpu_short *segments); /* NULL: it has no way for short segments */
+};
+
+/* Segments of a few rows each, side by side in memory, of at most a unit each: 512 rows by four vectors have so many
+ * levels at most. */
+enum { CPU_SHORT_SEGMENTS = 256, CPU_SHORT_LEVELS = 8, CPU_SHORT_AHEAD = 16384 };
+struct cpu_short {
+    const uint64_t *bounds; /* of count + 1 rows, counted from `in` */
+    size_t count;           /* at most CPU_SHORT_SEGMENTS */
+    const void *in;
+    void *out; /* with row_before each segment is one row longer and begins with its start */
+    const void *starts;
+    void *ends;     /* rows of starts and of last sums; NULL: zeros, not wanted */
+    ptrdiff_t step; /* elements from the row of one segment to that of the next */
+    bool exclusive, row_before;
 };
 
 /* Tables of a few values, rows side by side, whose steps are in elements. */

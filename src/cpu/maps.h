@@ -348,7 +348,7 @@ static void KERNEL(totals_of_products)(struct cpu_state *state, const void *in, 
 
 /* From half a vector on, columns have lanes enough. */
 #define NARROW(scan, totals)                                                                                           \
-    { KERNEL(scan), KERNEL(totals), GROUP, 0, false, 0, CAN_TURN }
+    { KERNEL(scan), KERNEL(totals), GROUP, 0, false, 0, CAN_TURN, NULL }
 #if LANES == 16
 #define ALL_NARROW(...)                                                                                                \
     {                                                                                                                  \
@@ -368,10 +368,10 @@ static void KERNEL(totals_of_products)(struct cpu_state *state, const void *in, 
 
 static const struct cpu_element_kernels NAME(map_kernels) = {
     .narrow = ALL_NARROW(NARROW(scan_narrow, totals_narrow)),
-    .wide = {KERNEL(scan), KERNEL(totals), GROUP, 0, false, 0, CAN_TURN}};
+    .wide = {KERNEL(scan), KERNEL(totals), GROUP, 0, false, 0, CAN_TURN, NULL}};
 static const struct cpu_element_kernels NAME(product_kernels) = {
     .narrow = ALL_NARROW(NARROW(scan_narrow_products, totals_of_narrow_products)),
-    .wide = {KERNEL(scan_products), KERNEL(totals_of_products), GROUP, 0, false, 0, CAN_TURN}};
+    .wide = {KERNEL(scan_products), KERNEL(totals_of_products), GROUP, 0, false, 0, CAN_TURN, NULL}};
 
 #undef NARROW
 #undef ALL_NARROW

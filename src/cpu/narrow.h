@@ -265,6 +265,8 @@ static void KERNEL(totals)(struct cpu_state *state, const void *from, ptrdiff_t 
     NAME(suspend)(state, &run);
 }
 
+#include "short_segments.h"
+
 #undef KERNEL
 #undef GROUP
 #undef ROWS

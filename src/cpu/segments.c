@@ -12,7 +12,10 @@
 
 /* Runs for each thread, so that the last one to end has not long to go; the least bytes of sums of a run; and what a
  * segment weighs beside its values, in such bytes. */
-enum { RUNS_OF_A_THREAD = 8, RUN_BYTES = 256 << 10, SEGMENT_BYTES = 128, SEGMENTS_AT_A_TIME = 256 };
+enum { RUNS_OF_A_THREAD = 8, RUN_BYTES = 256 << 10, SEGMENT_BYTES = 128 };
+
+/* Values of short segments that are taken at a time; the most rows of such a segment, a unit. */
+enum { SHORT_VALUES = 4096, SHORT_ROWS = TABLE_UNIT_ROWS };
 
 struct giant {
     size_t number;
@@ -29,6 +32,7 @@ struct segmented {
     atomic_size_t giant_count;
     char *memory;
     size_t worker_bytes, map_row_bytes; /* of a thread: the worker's, and of one of two rows of maps after them */
+    bool has_short;                     /* short segments are taken together */
     struct findings found;
 };
 
@@ -49,14 +53,24 @@ static struct segmented plan(const struct scan *scan, const struct segments *seg
     all.weights = (struct segment_weights){values_bytes(scan), SEGMENT_BYTES, part > RUN_BYTES ? part : RUN_BYTES};
     if (all.threads == 1)
         all.weights.between = UINT64_MAX;
-    all.worker_bytes = scan->in.columns > 0 ? round_up(divide(scan).worker_bytes) : 0;
+    if (scan->in.columns > 0) {
+        const struct division division = divide(scan);
+        all.worker_bytes = round_up(division.worker_bytes);
+        all.has_short = division.kernel->segments && !scan->first_overflow;
+    }
     all.map_row_bytes = element_is_map(scan->element) ? round_up(scan_row_bytes(scan)) : 0;
     return all;
 }
 
 static size_t cuts_most(const struct segmented *all) { return (size_t)all->threads * RUNS_OF_A_THREAD + 2; }
 
-static size_t thread_bytes(const struct segmented *all) { return all->worker_bytes + 2 * all->map_row_bytes; }
+static size_t short_bytes(const struct segmented *all) {
+    return all->has_short ? round_up((SHORT_VALUES + CPU_SHORT_SEGMENTS * CPU_NARROW_MOST) * sizeof(uint64_t)) : 0;
+}
+
+static size_t thread_bytes(const struct segmented *all) {
+    return all->worker_bytes + 2 * all->map_row_bytes + 2 * short_bytes(all);
+}
 
 size_t cpu_segments_workspace(const struct scan *scan, const struct segments *segments) {
     const struct segmented all = plan(scan, segments);
@@ -123,23 +137,33 @@ static void end_maps(const struct segmented *all, const struct map_carries *maps
         one->element->give(maps->values, one->carry_out, one->in.columns);
 }
 
-/* What a thread works with; the division is that of `one`. */
+/* What a thread works with; the division is that of `one`. Short segments are read from `in` and written to `out`,
+ * buffers of SHORT_VALUES values and a row, where they cannot be so in the tables. */
 struct member {
-    const struct segmented *all;
+    struct segmented *all;
     struct scan one;
     struct division division;
     struct worker worker;
-    char *maps;
+    char *maps, *in, *out;
+    bool reads_buffer, writes_buffer;
     struct findings found;
 };
 
-static void begin_member(struct member *member, const struct segmented *all, unsigned thread) {
+static void begin_member(struct member *member, struct segmented *all, unsigned thread) {
     char *const memory = all->memory + thread * thread_bytes(all);
     *member = (struct member){.all = all, .one = *all->scan, .found = FINDINGS_NONE};
     member->division = divide(all->scan);
     member->division.scan = &member->one;
     member->maps = memory + all->worker_bytes;
+    member->in = member->maps + 2 * all->map_row_bytes;
+    member->out = member->in + short_bytes(all);
     member->worker = worker_make(&member->division, memory);
+    const struct division *division = &member->division;
+    const struct scan *scan = all->scan;
+    const ptrdiff_t packed = (ptrdiff_t)scan->in.columns;
+    member->reads_buffer = division->stage_in || division->in_format || scan->in.stride != packed;
+    member->writes_buffer = !scan->out.data || division->stream || division->stage_out || division->out_format ||
+                            scan->out.stride != packed;
 }
 
 static void put_row_before(struct member *member) {
@@ -180,26 +204,82 @@ static bool is_giant(const struct member *member, const struct giant *segment) {
     return division_threads(&one) > 1;
 }
 
+/* Results of `rows` rows that lie in the buffer. */
+static void write_short(const struct member *member, void *to, size_t rows) {
+    const struct division *division = &member->division;
+    const struct table_view *out = &member->all->scan->out;
+    const size_t columns = out->columns, bytes = rows * columns * table_type_size(out->type);
+    if (division->stream && out->type == division->element->type && out->stride == (ptrdiff_t)columns)
+        division->kernels->stream(to, member->out, bytes);
+    else if (out->data)
+        division_give(division, to, out->stride, member->out, (ptrdiff_t)columns, rows, columns);
+}
+
+/* `count` short segments side by side, the first of which is number `first`. */
+static void scan_short(struct member *member, size_t first, const uint64_t *rows, size_t count) {
+    const struct segmented *all = member->all;
+    const struct scan *scan = all->scan;
+    const bool mirrored = all->segments->mirrored, row_before = all->segments->has_row_before;
+    const size_t columns = scan->in.columns, row_bytes = values_bytes(scan);
+    const uint64_t begin = rows[0], end = rows[count];
+    const uint64_t out_begin = begin + (row_before ? first : 0), out_end = end + (row_before ? first + count : 0);
+    const void *in = cell(&scan->in, mirrored ? scan->in.rows - end : begin);
+    void *const out = cell(&scan->out, mirrored ? scan->out.rows - out_end : out_begin);
+    const size_t number = mirrored ? first + count - 1 : first;
+    uint64_t bounds[CPU_SHORT_SEGMENTS + 1];
+    struct cpu_short some = {.bounds = bounds, .count = count, .exclusive = scan->exclusive, .row_before = row_before};
+    for (size_t k = 0; k <= count; k++)
+        bounds[k] = mirrored ? end - rows[count - k] : rows[k] - begin;
+    if (member->reads_buffer) {
+        division_take(&member->division, &member->found, member->in, (ptrdiff_t)columns, in, (size_t)(end - begin),
+                      columns);
+        in = member->in;
+    }
+    some.in = in;
+    some.out = member->writes_buffer ? member->out : out;
+    some.step = mirrored ? -(ptrdiff_t)columns : (ptrdiff_t)columns;
+    some.starts = scan->carry_in ? (const char *)scan->carry_in + number * row_bytes : NULL;
+    some.ends = scan->carry_out ? (char *)scan->carry_out + number * row_bytes : NULL;
+    member->division.kernel->segments(&some);
+    if (member->writes_buffer)
+        write_short(member, out, (size_t)(out_end - out_begin));
+}
+
+/* Takes segments from the first of `rows` on, short ones that follow each other together, and returns how many. */
+static size_t take_some(struct member *member, size_t first, const uint64_t *rows, size_t count) {
+    struct segmented *all = member->all;
+    const uint64_t most = SHORT_VALUES / all->scan->in.columns;
+    const uint64_t longest = most < SHORT_ROWS ? most : SHORT_ROWS;
+    size_t k = 0;
+    while (all->has_short && k < count && rows[k + 1] - rows[k] <= longest && rows[k + 1] - rows[0] <= most)
+        k++;
+    if (k > 0) {
+        scan_short(member, first, rows, k);
+        return k;
+    }
+    const struct giant segment = {first, rows[0], rows[1]};
+    if (is_giant(member, &segment))
+        all->giants[atomic_fetch_add(&all->giant_count, 1)] = segment;
+    else
+        scan_segment(member, &segment);
+    return 1;
+}
+
 static void scan_run(const struct jobs *jobs, size_t number, unsigned thread) {
     struct segmented *all = (struct segmented *)(uintptr_t)jobs->context;
     struct segment_reader reader = {.segments = all->segments,
                                     .rows = all->scan->in.rows,
                                     .end = all->cuts[number + 1].segment,
                                     .next = all->cuts[number]};
-    uint64_t bounds[SEGMENTS_AT_A_TIME + 1];
+    uint64_t bounds[CPU_SHORT_SEGMENTS + 1];
     struct member member;
     begin_member(&member, all, thread);
     while (!interrupt_came()) {
-        const size_t first = reader.next.segment, count = segments_read(&reader, bounds, SEGMENTS_AT_A_TIME);
+        const size_t first = reader.next.segment, count = segments_read(&reader, bounds, CPU_SHORT_SEGMENTS);
         if (count == 0)
             break;
-        for (size_t k = 0; k < count; k++) {
-            const struct giant segment = {first + k, bounds[k], bounds[k + 1]};
-            if (is_giant(&member, &segment))
-                all->giants[atomic_fetch_add(&all->giant_count, 1)] = segment;
-            else
-                scan_segment(&member, &segment);
-        }
+        for (size_t done = 0; done < count;)
+            done += take_some(&member, first + done, bounds + done, count - done);
     }
     if (member.division.stream)
         member.division.kernels->stream_end();

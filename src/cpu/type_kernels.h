@@ -94,7 +94,7 @@
 #define NARROW(columns, slots)                                                                                         \
     {                                                                                                                  \
         PASTE(NAME(scan), columns), PASTE(NAME(totals), columns), 8 * (LANES / (slots)), LANES - (slots), true,        \
-            FORMATS, false                                                                                             \
+            FORMATS, false, PASTE(NAME(segments), columns)                                                             \
     }
 
 #ifndef KERNELS_LINKAGE
@@ -129,7 +129,7 @@ KERNELS_LINKAGE const struct cpu_element_kernels NAME(kernels) = {
 #endif
         },
     .tiny = NAME(tiny),
-    .wide = {PASTE(NAME(scan), wide), PASTE(NAME(totals), wide), 4, 0, false, 0, CAN_TURN},
+    .wide = {PASTE(NAME(scan), wide), PASTE(NAME(totals), wide), 4, 0, false, 0, CAN_TURN, NULL},
 };
 
 #undef NARROW

@@ -167,6 +167,22 @@ INLINE void NAME(store_part)(SUM *to, VECTOR values, size_t count) {
 }
 #endif
 
+/* The same of any number of lanes, 0 and all of them too. */
+#if VECTOR_BYTES == 64
+INLINE VECTOR NAME(load_few)(const SUM *from, size_t count) { return NAME(load_part)(from, count); }
+INLINE void NAME(store_few)(SUM *to, VECTOR values, size_t count) { NAME(store_part)(to, values, count); }
+#else
+INLINE VECTOR NAME(load_few)(const SUM *from, size_t count) {
+    return count == LANES ? NAME(load)(from) : count > 0 ? NAME(load_part)(from, count) : (VECTOR){0};
+}
+INLINE void NAME(store_few)(SUM *to, VECTOR values, size_t count) {
+    if (count == LANES)
+        NAME(store)(to, values);
+    else
+        NAME(store_part)(to, values, count);
+}
+#endif
+
 /* The highest bit of a lane is set where `sum`, which follows `before`, has left the type. The value added is their
  * difference, and for signed values the sum is wrong when its sign differs from those of both that were added. */
 #if CHECKED

@@ -128,7 +128,7 @@ static uint64_t find_wrong(const struct segment_reader *reader, size_t first, co
 static size_t cut(const struct segment_weights *weights, size_t first, const uint64_t *bounds, size_t count,
                   uint64_t *since, struct segment_cut *cuts) {
     size_t made = 0;
-    for (size_t k = 0; k < count; k++) {
+    for (size_t k = 0; k < count && weights->between != UINT64_MAX; k++) {
         *since += (bounds[k + 1] - bounds[k]) * weights->row + weights->segment;
         if (*since < weights->between)
             continue;
