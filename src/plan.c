@@ -40,15 +40,20 @@ bool plan_reaches(const struct backend *backend, const struct scan *scan, const 
     return !backend->copy_rows || !memory || (device >= 0 && device == backend_device_of(scan->in.data));
 }
 
-void plan_list_named(const struct scan *scan, size_t carried, struct plan_memory named[NAMED_MOST]) {
+void plan_list_named(const struct scan *scan, size_t tables, struct plan_memory named[NAMED_MOST]) {
+    const struct scan_factors *factors = &scan->factors;
     const table_type type = scan->element->type;
-    named[NAMED_CARRY_IN] = (struct plan_memory){"options->carry_in", scan->carry_in, carried, type};
-    named[NAMED_CARRY_OUT] = (struct plan_memory){"options->carry_out", scan->carry_out, carried, type};
-    named[NAMED_FIRST_OVERFLOW] = (struct plan_memory){"options->first_overflow", scan->first_overflow, 1, TABLE_U64};
-    named[NAMED_NANS] = (struct plan_memory){"options->skipped", scan->load.nans, 1, TABLE_U64};
-    named[NAMED_STATE] = (struct plan_memory){"options->state", scan->state, 0, TABLE_U8};
-    if (scan->state)
-        named[NAMED_STATE].count = scan_state_bytes(scan);
+    const size_t carried = scan->in.columns * tables, state = scan->state ? scan_state_bytes(scan) : 0;
+    const size_t first = factors->per_column ? carried : tables;
+    const struct plan_memory all[NAMED_MOST] = {
+        [NAMED_CARRY_IN] = {"options->carry_in", scan->carry_in, carried, type, false, false},
+        [NAMED_CARRY_OUT] = {"options->carry_out", scan->carry_out, carried, type, true, false},
+        [NAMED_FIRST_OVERFLOW] = {"options->first_overflow", scan->first_overflow, 1, TABLE_U64, true, false},
+        [NAMED_NANS] = {"options->skipped", scan->load.nans, 1, TABLE_U64, true, false},
+        [NAMED_STATE] = {"options->state", scan->state, state, TABLE_U8, true, false},
+        [NAMED_FIRST_COEFFICIENTS] = {"options->first_coefficients", factors->first, first, factors->type, false,
+                                      true}};
+    memcpy(named, all, sizeof all);
 }
 
 /* Separate stages read and write carries by copies, which cross sides. The words lie side by side. */
@@ -56,8 +61,8 @@ static void place_named(struct plan *plan, struct layout *layout, const struct b
                         const struct scan *scan) {
     const bool copies_carries = scan->chunks > 0 && !scan->state && plan->strategy != TABLE_STRATEGY_FUSED;
     struct plan_memory named[NAMED_MOST];
-    plan_list_named(scan, scan->in.columns, named);
-    for (unsigned i = copies_carries ? NAMED_FIRST_OVERFLOW : 0; i < NAMED_MOST; i++) {
+    plan_list_named(scan, 1, named);
+    for (unsigned i = copies_carries ? NAMED_FIRST_OVERFLOW : 0; i < NAMED_MOVED; i++) {
         const bool is_word = i == NAMED_FIRST_OVERFLOW || i == NAMED_NANS;
         const size_t bytes = named[i].count * table_type_size(named[i].type);
         if (!plan_reaches(backend, scan, named[i].memory))

@@ -11,16 +11,27 @@
 enum { PLAN_LEVELS = 9 };
 
 /* Memory that the options name beside the tables: `count` values. NULL: it is not named. */
-enum plan_named { NAMED_CARRY_IN, NAMED_CARRY_OUT, NAMED_FIRST_OVERFLOW, NAMED_NANS, NAMED_STATE, NAMED_MOST };
+enum plan_named {
+    NAMED_CARRY_IN,
+    NAMED_CARRY_OUT,
+    NAMED_FIRST_OVERFLOW,
+    NAMED_NANS,
+    NAMED_STATE,
+    NAMED_MOVED, /* what may be brought to the backend: all before; the others lie where the tables are */
+    NAMED_FIRST_COEFFICIENTS = NAMED_MOVED,
+    NAMED_MOST
+};
 struct plan_memory {
     const char *name;
     const void *memory;
     size_t count;
     table_type type;
+    bool is_written;
+    bool is_of_inputs; /* it may lie in the tables that are read */
 };
 
-/* All of it; a carry has `carried` values. */
-void plan_list_named(const struct scan *scan, size_t carried, struct plan_memory named[NAMED_MOST]);
+/* All of it, for so many tables: the carries of all fit in size_t. */
+void plan_list_named(const struct scan *scan, size_t tables, struct plan_memory named[NAMED_MOST]);
 
 /* Where the backend cannot reach such memory, which is asked once, it has a place in the workspace, and is copied there
  * before the work, and back after it. */
@@ -33,7 +44,7 @@ struct plan {
     table_strategy strategy; /* never AUTO */
     bool is_fused;           /* whether the backend's pass in one is what does it, if it is not refused */
     bool batch;              /* several tables by the backend's own pass for them; else the plan is that of one */
-    struct plan_place named[NAMED_MOST];
+    struct plan_place named[NAMED_MOVED];
     size_t words_offset;     /* struct findings, for the words among them */
     size_t row_offset;       /* of a scan with rows beside `out`: their sums, and a row to round them in */
     size_t state_out_offset; /* the elements that a sum leaves for its state */

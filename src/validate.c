@@ -5,7 +5,6 @@
 #include "refusals.h"
 #include "state/state_call.h"
 #include "status.h"
-#include "tables.h"
 #include "validate_factors.h"
 #include "views.h"
 
@@ -66,22 +65,29 @@ table_status validate_row(const char *name, const void *row, size_t columns, tab
     return status == TABLE_OK ? validate_table(name, view, view) : status;
 }
 
-/* A row of the options may lie in no table, `out` with the row beside it. */
-static table_status validate_option(const struct plan_memory *option, const struct call *call,
-                                    const struct table_view *out, struct table_view *view) {
+/* The carries may be the same row. */
+table_status validate_named(const struct call *call, const struct table_view *out, const struct plan_memory *named,
+                            unsigned count) {
     const struct scan *scan = &call->scan;
-    *view = (struct table_view){0};
-    if (!option->memory)
-        return TABLE_OK;
     const struct table_view in = tables_whole(&scan->in, scan->tables, scan->in_step);
     const struct table_view whole = tables_whole(out, scan->tables, scan->out_step);
-    table_status status = validate_row(option->name, option->memory, option->count, option->type, view);
-    if (status == TABLE_OK)
-        status = validate_apart(option->name, view, call->in_name, &in, false);
-    if (status == TABLE_OK && out->data)
-        status = validate_apart(option->name, view, call->out_name, &whole, false);
-    if (status == TABLE_OK && call->a.data)
-        status = validate_apart(option->name, view, "a", &call->a, false);
+    struct table_view views[VALIDATE_NAMED_MOST] = {{0}};
+    table_status status = TABLE_OK;
+    for (unsigned i = 0; i < count && status == TABLE_OK; i++) {
+        const struct plan_memory *one = &named[i];
+        if (!one->memory)
+            continue;
+        status = validate_row(one->name, one->memory, one->count, one->type, &views[i]);
+        if (status == TABLE_OK && !one->is_of_inputs)
+            status = validate_apart(one->name, &views[i], call->in_name, &in, false);
+        if (status == TABLE_OK && out->data)
+            status = validate_apart(one->name, &views[i], call->out_name, &whole, false);
+        if (status == TABLE_OK && call->a.data && !one->is_of_inputs)
+            status = validate_apart(one->name, &views[i], "a", &call->a, false);
+        for (unsigned j = 0; j < i && status == TABLE_OK; j++)
+            if (one->is_written || named[j].is_written)
+                status = validate_apart(one->name, &views[i], named[j].name, &views[j], i == NAMED_CARRY_OUT);
+    }
     return status;
 }
 
@@ -94,14 +100,13 @@ static table_status validate_state(const struct scan *scan) {
 }
 
 /* What the options name, as the caller calls it. */
-static void list_named(const struct scan *scan, enum call_form form, size_t carried,
+static void list_named(const struct scan *scan, enum call_form form, size_t tables,
                        struct plan_memory named[NAMED_MOST]) {
-    plan_list_named(scan, carried, named);
+    plan_list_named(scan, tables, named);
     if (form == CALL_FOR_TOTALS && !scan->factors.type)
         named[NAMED_CARRY_OUT].name = "totals";
 }
 
-/* The carries may be the same row. Nothing else may lie in another. */
 static table_status validate_options_rows(const struct call *call, const struct table_view *out, enum call_form form) {
     const struct scan *scan = &call->scan;
     const table_type type = scan->element->type;
@@ -117,20 +122,15 @@ static table_status validate_options_rows(const struct call *call, const struct 
             status_fail(TABLE_ERROR_ARGUMENT, "options->skip_nan is for floats, and out is %s", table_type_name(type));
     if (status != TABLE_OK || (!scan_names_memory(scan) && !scan->factors.first))
         return status;
-    size_t sums = 0; /* in all carries: of tables without rows nothing else bounds it */
+    const size_t tables = scan->tables > 1 ? scan->tables : 1;
+    size_t sums; /* in all carries: of tables without rows nothing else bounds it */
     if ((scan->carry_in || scan->carry_out || scan->factors.first) &&
-        !checked_multiply(scan->in.columns, scan->tables > 1 ? scan->tables : 1, &sums))
+        !checked_multiply(scan->in.columns, tables, &sums))
         return status_fail(TABLE_ERROR_TOO_LARGE, "options->tables: carries of %zu tables cannot be addressed",
                            scan->tables);
     struct plan_memory named[NAMED_MOST];
-    struct table_view views[NAMED_MOST];
-    list_named(scan, form, sums, named);
-    for (unsigned i = 0; i < NAMED_MOST && status == TABLE_OK; i++) {
-        status = validate_option(&named[i], call, out, &views[i]);
-        for (unsigned j = 0; j < i && status == TABLE_OK; j++)
-            status = validate_apart(named[i].name, &views[i], named[j].name, &views[j], i == NAMED_CARRY_OUT);
-    }
-    return status == TABLE_OK ? validate_first_coefficients(call, out, views) : status;
+    list_named(scan, form, tables, named);
+    return validate_named(call, out, named, NAMED_MOST);
 }
 
 /* Totals of maxima and minima have the type that these are kept in, though no results of it are made of such values. */
@@ -264,7 +264,7 @@ static table_status validate_scan_backend(table_backend wanted, enum call_form f
     const void *const row = scan->row_before ? scan->row_before : scan->row_after;
     const void *const result = row ? row : scan->out.data, *first = scan->in.data;
     struct plan_memory named[NAMED_MOST];
-    const unsigned count = scan_names_memory(scan) ? NAMED_MOST : 0;
+    const unsigned count = scan_names_memory(scan) ? NAMED_MOVED : 0;
     if (count > 0)
         list_named(scan, form, 0, named);
     for (unsigned i = 0; i < count && !scan->in.data && !result && !first; i++)

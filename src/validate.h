@@ -2,7 +2,7 @@
 #ifndef VALIDATE_H
 #define VALIDATE_H
 
-#include "backend.h"
+#include "plan.h"
 
 /* Which form of call the options came with. For totals, `out` names no more than the type. */
 enum call_form { CALL_AND_WAIT, CALL_ON_STREAM, CALL_FOR_TOTALS };
@@ -31,6 +31,12 @@ table_status validate_view(const char *name, const struct table_view *view, stru
 /* Checks a row of `columns` values side by side, called `name` in the reason, and makes it a table; one without rows
  * when it is NULL. */
 table_status validate_row(const char *name, const void *row, size_t columns, table_type type, struct table_view *view);
+
+/* Checks memory that a call names beside its tables: what is written may lie in nothing else. `out`: all rows of
+ * results. */
+enum { VALIDATE_NAMED_MOST = 8 };
+table_status validate_named(const struct call *call, const struct table_view *out, const struct plan_memory *named,
+                            unsigned count);
 
 /* Fails unless all words that a struct of options has in reserve are zero. */
 table_status validate_reserved(const uint64_t *reserved, int words);

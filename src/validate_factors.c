@@ -1,7 +1,6 @@
 #include "validate_factors.h"
 
 #include "status.h"
-#include "tables.h"
 #include "views.h"
 
 void validate_other_factors(struct call *call, const struct table_view *a) {
@@ -44,27 +43,6 @@ table_status validate_factors(const struct table_view *a, const struct table_sca
     call->a = tables_whole(&call->a, scan->tables, scan->factors.step);
     const struct table_view whole = tables_whole(&scan->out, scan->tables, scan->out_step);
     return scan->out.data ? validate_apart("a", &call->a, "h", &whole, false) : TABLE_OK;
-}
-
-/* The coefficients of the row where a recurrence begins may be some of a; what is written lies apart. How many there
- * are fits, as the carries of all tables do. */
-table_status validate_first_coefficients(const struct call *call, const struct table_view *out,
-                                         const struct table_view named[NAMED_MOST]) {
-    const struct scan *scan = &call->scan;
-    const size_t tables = scan->tables > 1 ? scan->tables : 1;
-    const struct table_view whole = tables_whole(out, scan->tables, scan->out_step);
-    static const char name[] = "options->first_coefficients";
-    struct table_view view;
-    if (!scan->factors.first)
-        return TABLE_OK;
-    table_status status =
-        validate_row(name, scan->factors.first, scan->factors.per_column ? scan->in.columns * tables : tables,
-                     scan->factors.type, &view);
-    if (status == TABLE_OK && out->data)
-        status = validate_apart(name, &view, call->out_name, &whole, false);
-    for (unsigned i = NAMED_CARRY_OUT; i < NAMED_MOST && status == TABLE_OK; i++)
-        status = validate_apart(name, &view, "what the options have written", &named[i], false);
-    return status;
 }
 
 /* Where coefficients are, and what does not begin as it has to. */

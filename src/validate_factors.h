@@ -11,11 +11,6 @@ table_status validate_factors(const struct table_view *a, const struct table_sca
 /* Puts other coefficients, of as many rows as the call's tables, in their place: alike, and apart from these. */
 void validate_other_factors(struct call *call, const struct table_view *a);
 
-/* Checks the row of coefficients where the recurrence begins. `named`: the rows that the options name; a row that is
- * written lies apart from it. */
-table_status validate_first_coefficients(const struct call *call, const struct table_view *out,
-                                         const struct table_view named[NAMED_MOST]);
-
 /* Checks that the coefficients are where the tables are, and that a row which is carried in is let through. */
 table_status validate_factors_reached(const struct call *call);
 

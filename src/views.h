@@ -1,11 +1,8 @@
-/* Where tables lie in memory, and how they lie to each other. */
+/* Where tables lie in memory, one or several, and how they lie to each other. */
 #ifndef VIEWS_H
 #define VIEWS_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
-#include <tuplescan/table.h>
+#include "scan.h"
 
 /* Whether values of the type may lie there. Sizes are powers of two. */
 static inline bool view_is_aligned(const void *data, table_type type) {
@@ -33,5 +30,17 @@ void view_mirror(struct table_view *view);
 
 /* `rows` rows of the table, from row `first` on. */
 struct table_view view_rows(const struct table_view *view, size_t first, size_t rows);
+
+/* Several tables (options->tables of tuplescan/prefix_sum.h): */
+
+/* Checks the tables of a scan whose views were checked, each by itself. `out` has the rows beside it, too;
+ * same_rows: table 0 of `in` is a part of that of `out`, and may be. */
+table_status tables_validate(const struct scan *scan, const struct table_view *out, bool same_rows);
+
+/* Whether all values of the tables can be addressed. */
+bool tables_fit(const struct table_view *view, size_t tables, ptrdiff_t step);
+
+/* All that lies between the first and the last value of the tables, as a table of one row; of one table, itself. */
+struct table_view tables_whole(const struct table_view *view, size_t tables, ptrdiff_t step);
 
 #endif

@@ -6,17 +6,7 @@
 #include "../views.h"
 #include "segments.h"
 
-enum { NAMED_OF_SEGMENTS = 8 };
-
-/* Memory beside the tables. */
-struct named {
-    const char *name;
-    const void *memory;
-    size_t count;
-    table_type type;
-    bool may_lie_in_tables; /* it is read, and may be read from where `in` is */
-    bool is_written;
-};
+enum { NAMED_OF_SEGMENTS = VALIDATE_NAMED_MOST };
 
 bool segments_values(const struct segments *segments, size_t rows, size_t *values) {
     switch (segments->kind) {
@@ -104,7 +94,7 @@ static table_status validate_tables(const table_view *in, const table_view *out,
 }
 
 static table_status list_named(const struct scan *scan, const struct segments *segments,
-                               struct named named[NAMED_OF_SEGMENTS]) {
+                               struct plan_memory named[NAMED_OF_SEGMENTS]) {
     size_t carried, values;
     if (!checked_multiply(segments->count, scan->in.columns, &carried) ||
         !segments_values(segments, scan->in.rows, &values))
@@ -112,39 +102,18 @@ static table_status list_named(const struct scan *scan, const struct segments *s
                            segments->count, scan->in.columns);
     if (values > 0 && !segments->data)
         return status_fail(TABLE_ERROR_ARGUMENT, "segments->data is a null pointer");
-    const struct named all[NAMED_OF_SEGMENTS] = {
+    const struct plan_memory all[NAMED_OF_SEGMENTS] = {
         {"options->carry_in", scan->carry_in, carried, scan->element->type, false, false},
-        {"options->carry_out", scan->carry_out, carried, scan->element->type, false, true},
-        {"options->first_overflow", scan->first_overflow, 1, TABLE_U64, false, true},
-        {"options->skipped", scan->load.nans, 1, TABLE_U64, false, true},
-        {"segments->data", segments->data, values, segments->type, true, false},
-        {"segments->count_at", segments->count_at, 1, TABLE_U64, true, false},
-        {"segments->found", segments->found, 1, TABLE_U64, false, true},
-        {"segments->wrong", segments->wrong, 1, TABLE_U64, false, true}};
+        {"options->carry_out", scan->carry_out, carried, scan->element->type, true, false},
+        {"options->first_overflow", scan->first_overflow, 1, TABLE_U64, true, false},
+        {"options->skipped", scan->load.nans, 1, TABLE_U64, true, false},
+        {"segments->data", segments->data, values, segments->type, false, true},
+        {"segments->count_at", segments->count_at, 1, TABLE_U64, false, true},
+        {"segments->found", segments->found, 1, TABLE_U64, true, false},
+        {"segments->wrong", segments->wrong, 1, TABLE_U64, true, false}};
     for (unsigned i = 0; i < NAMED_OF_SEGMENTS; i++)
         named[i] = all[i];
     return TABLE_OK;
-}
-
-/* What is written may lie in nothing else, but for carries that are the same rows. */
-static table_status validate_named(const struct call *call, const struct named named[NAMED_OF_SEGMENTS]) {
-    const struct scan *scan = &call->scan;
-    struct table_view views[NAMED_OF_SEGMENTS];
-    table_status status = TABLE_OK;
-    for (unsigned i = 0; i < NAMED_OF_SEGMENTS && status == TABLE_OK; i++) {
-        const struct named *one = &named[i];
-        status = validate_row(one->name, one->memory, one->count, one->type, &views[i]);
-        if (status == TABLE_OK && !one->may_lie_in_tables)
-            status = validate_apart(one->name, &views[i], "in", &scan->in, false);
-        if (status == TABLE_OK && scan->out.data)
-            status = validate_apart(one->name, &views[i], "out", &scan->out, false);
-        for (unsigned j = 0; j < i && status == TABLE_OK; j++)
-            if (one->is_written || named[j].is_written)
-                status = validate_apart(one->name, &views[i], named[j].name, &views[j], i == 1);
-        if (status == TABLE_OK)
-            status = validate_reach(call->backend, one->name, one->memory);
-    }
-    return status;
 }
 
 static table_status validate_segments_backend(const struct call *call, const struct segments *segments,
@@ -171,7 +140,7 @@ table_status validate_segments(const table_view *in, const table_view *out, cons
                                const table_scan_options *options, enum call_form form, struct call *call,
                                struct segments *checked) {
     static const struct table_scan_options defaults;
-    struct named named[NAMED_OF_SEGMENTS];
+    struct plan_memory named[NAMED_OF_SEGMENTS];
     options = options ? options : &defaults;
     if (!in || !out || !segments)
         return status_fail(TABLE_ERROR_ARGUMENT, "%s is a null pointer", !in ? "in" : !out ? "out" : "segments");
@@ -193,6 +162,8 @@ table_status validate_segments(const table_view *in, const table_view *out, cons
     call->form = form;
     status = list_named(&call->scan, checked, named);
     if (status == TABLE_OK)
-        status = validate_named(call, named);
+        status = validate_named(call, &call->scan.out, named, NAMED_OF_SEGMENTS);
+    for (unsigned i = 0; i < NAMED_OF_SEGMENTS && status == TABLE_OK; i++)
+        status = validate_reach(call->backend, named[i].name, named[i].memory);
     return status == TABLE_OK ? validate_segments_backend(call, checked, form) : status;
 }
