@@ -1,5 +1,7 @@
 """tuplescan.jax, on the CPU with four devices, and on CUDA where that is: pytest python/tests/test_jax.py."""
 
+import functools
+import itertools
 import os
 
 os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} --xla_force_host_platform_device_count=4"
@@ -152,6 +154,132 @@ def test_vmap():
     np.testing.assert_allclose(grads[1], jax.grad(lambda part: (tuplescan.jax.cumsum(part) ** 2).sum())(x[1]))
 
 
+OTHERS = ["cummax", "cummin", "cumprod"]
+
+
+@either
+@pytest.mark.parametrize("kind", ["?", "u1", "i2", "i4", "f2", "f4"])
+def test_bits_of_others_are_those_of_numpy_arrays(kind, exclusive, reverse):
+    options = {"exclusive": exclusive, "reverse": reverse}
+    for name, shape in itertools.product(OTHERS, SHAPES[:2] + SHAPES[3:]):
+        x = values(shape, kind)
+        x = x / 100 if kind[0] == "f" else x
+        for axis in [None, *range(-1, x.ndim)]:
+            got = getattr(tuplescan.jax, name)(x, axis, **options)
+            assert name != "cumprod" or got.dtype == jnp.cumprod(x).dtype
+            same_bits(got, getattr(tuplescan, name)(x, axis, np.dtype(got.dtype), **options))
+            if name != "cumprod":  # whose type is numpy's otherwise
+                same_bits(
+                    jax.jit(getattr(tuplescan, name), static_argnums=1)(x, axis), getattr(tuplescan, name)(x, axis)
+                )
+
+
+@either
+@pytest.mark.parametrize("kind", ["f2", "f4", "i4"])
+def test_bits_of_recurrences_are_those_of_numpy_arrays(kind, exclusive, reverse):
+    random = np.random.default_rng(2)
+    for shape in SHAPES[1:]:
+        b = values(shape, kind)
+        for axis in [None, *range(b.ndim)]:
+            rest = () if axis is None else shape[:axis] + shape[axis + 1 :]
+            for a_shape, start in [((), None), (shape[-1:], np.float32(2.5)), (shape, random.random(rest, "f4"))]:
+                a = random.random(a_shape, "f4") if a_shape else np.float32(0.5)
+                a = a.astype("f2") if kind == "f2" and a_shape else a
+                options = {"exclusive": exclusive, "reverse": reverse, "start": start}
+                wanted = tuplescan.linear_recurrence(a, b.astype("f4") if kind == "i4" else b, axis, **options)
+                same_bits(tuplescan.jax.linear_recurrence(a, b, axis, **options), wanted)
+                if kind != "i4":
+                    same_bits(tuplescan.linear_recurrence(a, jnp.asarray(b), axis, **options), wanted)
+    halves = jnp.ones((500, 3), jnp.bfloat16)
+    last = jax.jit(lambda b: tuplescan.jax.linear_recurrence(0.999, b))(halves)[-1, 0]
+    assert last.dtype == jnp.bfloat16 and abs(float(last) - 393.6) < 2
+
+
+def loop(a, b, exclusive=False, reverse=False, start=0.0):
+    def step(h, row):
+        after = row[0] * h + row[1]
+        return after, h if exclusive else after
+
+    first = jnp.broadcast_to(jnp.asarray(start, b.dtype), b.shape[1:])
+    return jax.lax.scan(step, first, (jnp.broadcast_to(a, b.shape), b), reverse=reverse)[1]
+
+
+@either
+def test_gradients_of_others(exclusive, reverse):
+    options = {"exclusive": exclusive, "reverse": reverse}
+    random = np.random.default_rng(3)
+    with jax.enable_x64(True):
+        b, start = random.normal(size=(6, 3)), random.normal(size=3)
+        for a in (np.float64(0.7), random.random(3), random.random((6, 1)), random.random((6, 3))):
+            given = [jnp.asarray(x) for x in (a, b, start)]
+
+            def ours(a, b, start):
+                return tuplescan.jax.linear_recurrence(a, b, start=start, **options)
+
+            weights = random.normal(size=b.shape)
+            ways = ours, lambda a, b, start: loop(a, b, start=start, **options)
+            both = [jax.grad(lambda *of, f=f: (f(*of) ** 2 * weights).sum(), (0, 1, 2))(*given) for f in ways]
+            for one, other in zip(*both):
+                np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-9)
+            check_grads(ours, given, order=2)
+        x = jnp.asarray(b).at[2, 1].set(b[1, 1]).at[3, 2].set(0)
+        for name in OTHERS:
+            own = {"cummax": jax.lax.cummax, "cummin": jax.lax.cummin, "cumprod": jax.lax.cumprod}[name]
+
+            def ours(x, name=name):
+                return getattr(tuplescan.jax, name)(x, reverse=reverse)
+
+            if not exclusive:
+                wide, weights = jnp.asarray(random.normal(size=(6, 3))), random.normal(size=(6, 3))
+                for of in (wide, x if name == "cumprod" else wide):
+                    ways = ours, functools.partial(own, reverse=reverse)
+                    got, wanted = (jax.grad(lambda of, f=f: (f(of) * weights).sum())(of) for f in ways)
+                    np.testing.assert_allclose(got, wanted, rtol=1e-9, atol=1e-9)
+                check_grads(ours, (wide,), order=2)
+        last_of_equals = jax.grad(lambda x: tuplescan.jax.cummax(x)[-1])(jnp.asarray([1.0, 3, 3, 2]))
+        assert last_of_equals.tolist() == [0, 0, 1, 0]
+
+
+def test_vmap_of_others():
+    a, b, start = np.random.default_rng(4).random((3, 4, 50, 6), "f4")[[0, 1, 2]]
+    recur = tuplescan.jax.linear_recurrence
+    for dim in range(3):
+        got = jax.vmap(lambda a, b: recur(a, b, 0), dim)(a, b)
+        rows = [recur(np.take(a, i, dim), np.take(b, i, dim)) for i in range(a.shape[dim])]
+        same_bits(got, np.stack([np.asarray(row) for row in rows]))
+    same_bits(jax.vmap(lambda a: recur(a, b[0]))(a), np.stack([np.asarray(recur(of, b[0])) for of in a]))
+    same_bits(jax.vmap(lambda start: recur(a[0], b[0], start=start))(start[:, 0]),
+              np.stack([np.asarray(recur(a[0], b[0], start=row)) for row in start[:, 0]]))  # fmt: skip
+    for name in OTHERS:
+        call = getattr(tuplescan.jax, name)
+        same_bits(jax.vmap(call, 1, 1)(b), np.asarray(call(b)))
+
+
+@pytest.mark.skipif(jax.device_count() < 2, reason="one device")
+def test_others_sharded():
+    count = jax.device_count()
+    mesh = Mesh(np.array(jax.devices()), ("parts",))
+    columns = NamedSharding(mesh, PartitionSpec(None, "parts"))
+    a, b = values((400, 2 * count)) / 100, values((400, 2 * count), "f4", 2)
+    placed = jax.device_put(b, columns)
+    for of in (a, a[:, :1], a[:1], np.float32(0.5)):
+        compiled = jax.jit(lambda a, b: tuplescan.jax.linear_recurrence(a, b, start=b[0]))
+        given = jax.device_put(of, columns if of.shape == b.shape else NamedSharding(mesh, PartitionSpec()))
+        h = compiled(given, placed)
+        same_bits(h, tuplescan.linear_recurrence(of, b, start=b[0]))
+        assert h.sharding.is_equivalent_to(columns, 2)
+        assert "all-gather" not in compiled.lower(given, placed).compile().as_text()
+    rows = jax.device_put(b, NamedSharding(mesh, PartitionSpec("parts")))
+    same_bits(jax.jit(tuplescan.jax.linear_recurrence)(a, rows), tuplescan.linear_recurrence(a, b))
+    gradient = jax.jit(jax.grad(lambda b: (tuplescan.jax.linear_recurrence(a, b) ** 2).sum()))(placed)
+    assert gradient.sharding.is_equivalent_to(columns, 2)
+    mapped = jax.shard_map(tuplescan.jax.linear_recurrence, mesh=mesh, in_specs=PartitionSpec(None, "parts"),
+                           out_specs=PartitionSpec(None, "parts"))  # fmt: skip
+    same_bits(mapped(jax.device_put(a, columns), placed), tuplescan.linear_recurrence(a, b))
+    for name in OTHERS:
+        same_bits(jax.jit(getattr(tuplescan.jax, name))(placed), getattr(tuplescan, name)(b))
+
+
 @pytest.mark.skipif(jax.device_count() < 2, reason="one device")
 def test_sharded():
     count = jax.device_count()
@@ -243,6 +371,16 @@ def test_refused():
     for axis in (2, -3):
         with pytest.raises(ValueError, match="out of bounds"):
             tuplescan.jax.cumsum(np.ones((3, 4)), axis)
+    state = tuplescan.State()
+    for call, error in [
+        (lambda: tuplescan.jax.linear_recurrence(np.ones(3), np.ones((4, 2))), ValueError),
+        (lambda: tuplescan.jax.linear_recurrence(0.5, np.ones(3, "c8")), TypeError),
+        (lambda: tuplescan.jax.cumprod(np.ones(3, "c8")), TypeError),
+        (lambda: tuplescan.jax.cummax(np.ones(3), 1), ValueError),
+        (lambda: jax.jit(lambda b: tuplescan.linear_recurrence(0.5, b, state=state))(np.ones(3)), TypeError),
+    ]:
+        with pytest.raises(error):
+            call()
     with pytest.raises(TypeError, match="not summed into"):
         tuplescan.jax.cumsum(jnp.ones(3, jnp.float8_e4m3fn))
 
@@ -258,7 +396,19 @@ def test_wrong_calls_are_errors_of_xla():
         call = jax.ffi.ffi_call("tuplescan_cumsum", jax.ShapeDtypeStruct((3, 2), types[1]))
         with pytest.raises(jax.errors.JaxRuntimeError, match="other arguments"):
             call(jnp.ones((3, 2), types[0]), **options).block_until_ready()
+    flags = {"reverse": np.bool_(False), "shifted": np.bool_(False)}
+    ones = jnp.ones((1, 3, 2), "f4")
+    for arrays, options in [
+        ((ones[0], ones[0]), flags),
+        ((ones[:, :2], ones), flags),
+        ((ones, ones, ones[0, 0, :1]), flags),
+        ((ones, ones), {"reverse": np.bool_(False)}),
+        ((ones, ones, ones[0, 0], ones[0, 0]), flags),
+    ]:
+        call = jax.ffi.ffi_call("tuplescan_linear_recurrence", jax.ShapeDtypeStruct((1, 3, 2), "f4"))
+        with pytest.raises(jax.errors.JaxRuntimeError, match="other arguments"):
+            call(*arrays, **options).block_until_ready()
 
 
 def test_examples():
-    check_examples(tuplescan.jax, "cumsum")
+    check_examples(tuplescan.jax, "cumsum", *OTHERS, "linear_recurrence")

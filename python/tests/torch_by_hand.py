@@ -96,8 +96,20 @@ def samples(device):
     yield values((0, 2), torch.int32, device), 0, None, False, False
 
 
+def samples_of_others(device):
+    for name in ("cummax", "cummin", "cumprod"):
+        yield name, (values((5, 3), torch.float64, device, requires_grad=True), 1, True)
+        yield name, (values((4, 3), torch.int64, device), 0, False)
+    wide = torch.float64, device
+    a, b, start = (values(shape, *wide, requires_grad=True) for shape in ((1, 3), (5, 3), (3,)))
+    yield "linear_recurrence", (a, b, start, 0, False, False)
+    yield "linear_recurrence", (values((5, 3), *wide, requires_grad=True), b, None, 1, True, True)
+
+
 @on_each_device
 def test_opcheck(device):
+    for name, sample in samples_of_others(device):
+        opcheck(getattr(torch.ops.tuplescan, name), sample)
     for sample in samples(device):
         opcheck(torch.ops.tuplescan.cumsum, sample, rtol=1e-2 if sample[0].dtype == torch.float16 else None,
                 atol=1e-2 if sample[0].dtype == torch.float16 else None)  # fmt: skip
@@ -115,6 +127,145 @@ def test_gradients(dtype, exclusive, reverse, device):
 
         assert torch.autograd.gradcheck(sums, x, check_forward_ad=True, check_batched_grad=True)
         assert torch.autograd.gradgradcheck(sums, x)
+
+
+def loop(a, b, dim=0, exclusive=False, reverse=False, start=None):
+    """The definition, by torch's own operators."""
+    a, b = torch.as_tensor(a).expand(b.shape).movedim(dim, 0), b.movedim(dim, 0)
+    results = [None] * len(b)
+    h = torch.zeros_like(b[0]) if start is None else torch.as_tensor(start).expand(b.shape[1:])
+    for i in range(len(b))[:: -1 if reverse else 1]:
+        before, h = h, a[i] * h + b[i]
+        results[i] = before if exclusive else h
+    return torch.stack(results).movedim(0, dim)
+
+
+def own_way(name, x, dim=0, exclusive=False, reverse=False):
+    """By torch's operator of that name."""
+    x = x.flip(dim) if reverse else x
+    results = getattr(torch, name)(x, dim)
+    results = results if name == "cumprod" else results.values
+    if exclusive:
+        least = {"cummax": float("-inf"), "cummin": float("inf"), "cumprod": 1}[name]
+        first = torch.full_like(results.narrow(dim, 0, 1), least)
+        results = torch.cat([first, results.narrow(dim, 0, x.shape[dim] - 1)], dim)
+    return results.flip(dim) if reverse else results
+
+
+OTHERS = ["cummax", "cummin", "cumprod"]
+
+
+@on_each_device
+@either
+@pytest.mark.parametrize("dtype", [torch.uint8, torch.int16, torch.int64, *REALS])
+def test_values_of_others(dtype, exclusive, reverse, device):
+    options = {"exclusive": exclusive, "reverse": reverse}
+    for name, shape in itertools.product(OTHERS, [(1,), (300, 4), (3, 50, 2), (0, 3), (3, 0)]):
+        x = values(shape, dtype, device)
+        for dim in range(-len(shape), len(shape)):
+            got = getattr(tuplescan.torch, name)(x, dim, **options)
+            assert got.shape == x.shape and got.device == x.device and got.is_contiguous()
+            if dtype != torch.bfloat16:
+                wanted = getattr(tuplescan, name)(x.cpu().numpy(), dim, got.cpu().numpy().dtype, **options)
+                assert got.cpu().numpy().tobytes() == wanted.tobytes()
+            elif 0 not in shape and not (exclusive and name != "cumprod"):
+                torch.testing.assert_close(got, own_way(name, x.double(), dim, **options).to(dtype))
+    if dtype in REALS:
+        for shape, a_shape in itertools.product([(300, 4), (3, 50, 2)], [(), (1,), "all"]):
+            b = values(shape, dtype, device)
+            a = torch.rand(shape if a_shape == "all" else a_shape).to(device)
+            for dim, start in itertools.product(range(-1, len(shape)), (None, 2.5)):
+                got = tuplescan.torch.linear_recurrence(a.to(dtype), b, dim, start=start, **options)
+                wanted = loop(a.to(dtype).double(), b.double(), dim, start=start, **options).to(dtype)
+                torch.testing.assert_close(got, wanted, atol=0.05 if dtype == torch.bfloat16 else 5e-3, rtol=0.01)
+
+
+@on_each_device
+def test_bits_of_recurrences_are_those_of_numpy_arrays(device):
+    for dtype in (torch.float16, torch.float32, torch.float64):
+        a, b = torch.rand(3000, 3).to(dtype), values((3000, 3), dtype)
+        got = tuplescan.torch.linear_recurrence(a.to(device), b.to(device)).cpu().numpy()
+        assert got.tobytes() == tuplescan.linear_recurrence(a.numpy(), b.numpy()).tobytes()
+        assert tuplescan.linear_recurrence(a.to(device), b.to(device)).cpu().numpy().tobytes() == got.tobytes()
+    ends = torch.rand(300, 3) < 0.1
+    got = tuplescan.torch.discounted_returns(b[:300].to(device), 0.9, ends=ends.to(device), start=2)
+    wanted = tuplescan.discounted_returns(b[:300].numpy(), 0.9, ends=ends, start=2)
+    assert got.cpu().numpy().tobytes() == wanted.tobytes()
+
+
+@on_each_device
+@either
+@pytest.mark.parametrize("name", OTHERS)
+def test_gradients_of_others(name, exclusive, reverse, device):
+    for shape, dim in [((6,), 0), ((3, 4), 1), ((2, 5, 2), 1)]:
+        x = values(shape, torch.float64, device)
+        x.view(-1)[2] = x.view(-1)[1] if name != "cumprod" else 0  # equal ones, or a product that is 0 from there on
+        x.requires_grad_()
+        options = {"exclusive": exclusive, "reverse": reverse}
+        got = getattr(tuplescan.torch, name)(x, dim, **options)
+        wanted, weights = own_way(name, x, dim, **options), torch.rand(shape, dtype=x.dtype, device=device)
+        finite = torch.isfinite(wanted)
+        for results in (got, wanted):
+            results[finite].mul(weights[finite]).sum().backward()
+            x.grad, seen = None, x.grad
+            torch.testing.assert_close(seen, own_grad) if results is wanted else None
+            own_grad = seen
+    if not exclusive:
+        x = (values((5, 2), torch.float64, device) + torch.arange(2, device=device)).requires_grad_()
+
+        def call(x):
+            return getattr(tuplescan.torch, name)(x, reverse=reverse)
+
+        assert torch.autograd.gradcheck(call, x, check_forward_ad=True, check_batched_grad=True)
+        assert torch.autograd.gradgradcheck(call, x)
+
+
+@on_each_device
+@either
+def test_gradients_of_recurrences(exclusive, reverse, device):
+    wide = {"dtype": torch.float64, "device": device}
+    shapes = [((5,), 0, ()), ((4, 3), 0, (3,)), ((4, 3), 1, (4, 1)), ((2, 4, 2), 1, (2, 4, 2)), ((1, 2), 0, (1, 2))]
+    for shape, dim, a_shape in shapes:
+        b = values(shape, torch.float64, device, requires_grad=True)
+        a = torch.rand(a_shape, **wide).requires_grad_()
+        for start in (None, torch.rand(shape[:dim] + shape[dim + 1 :], **wide).requires_grad_()):
+
+            def call(a, b, start=None, dim=dim):
+                options = {"exclusive": exclusive, "reverse": reverse, "start": start}
+                return tuplescan.torch.linear_recurrence(a, b, dim, **options)
+
+            given = (a, b) if start is None else (a, b, start)
+            torch.testing.assert_close(call(*given), loop(a, b, dim, exclusive, reverse, start))
+            assert torch.autograd.gradcheck(call, given, check_forward_ad=True, check_batched_grad=True)
+            assert torch.autograd.gradgradcheck(call, given)
+
+
+@on_each_device
+def test_gradients_of_small_floats(device):
+    for dtype in (torch.float16, torch.bfloat16):
+        a, b = torch.rand(40, 3, device=device).requires_grad_(), values((40, 3), dtype, device, requires_grad=True)
+        h = tuplescan.torch.linear_recurrence(a[0].to(dtype), b)
+        assert h.dtype == dtype
+        h.sum().backward()
+        wanted = torch.autograd.grad(loop(a[0].to(dtype).double(), b.double()).sum(), (a, b))
+        assert b.grad.dtype == dtype and a.grad.dtype == torch.float32
+        torch.testing.assert_close((a.grad, b.grad), wanted, rtol=0.03, atol=0.1)
+
+
+@on_each_device
+def test_vmap_of_others(device):
+    a, b, start = torch.rand(4, 5, 6), values((4, 5, 6), torch.float32), torch.rand(5, 6)
+    a, b, start = a.to(device), b.to(device), start.to(device)
+    recur = tuplescan.torch.linear_recurrence
+    vmap = torch.func.vmap
+    assert torch.equal(vmap(lambda a, b: recur(a, b, 1))(a, b), recur(a, b, 2))
+    assert torch.equal(vmap(lambda b: recur(a[0, 0], b, -1), 1, 1)(b), recur(a[0, 0], b, 2))
+    assert torch.equal(vmap(lambda a: recur(a, b[0]))(a), torch.stack([recur(of, b[0]) for of in a]))
+    mixed = vmap(lambda a, b, start: recur(a, b, start=start, reverse=True), (1, 1, 0), 1)(a, b, start)
+    assert torch.equal(mixed, recur(a, b, start=start, reverse=True))
+    for name in OTHERS:
+        call = getattr(tuplescan.torch, name)
+        assert torch.equal(vmap(call, 1, 1)(b), call(b))
 
 
 @on_each_device
@@ -145,6 +296,24 @@ def test_compiled_whole(device, dynamic):
         wanted.backward()
         torch.testing.assert_close(got, wanted)
         torch.testing.assert_close(x.grad, own.grad)
+
+
+@on_each_device
+@pytest.mark.parametrize("dynamic", [False, True])
+def test_others_compiled_whole(device, dynamic):
+    def loss(recur, cumprod, cummax, a, b):
+        h = recur(torch.sigmoid(a), b * 2, 1)
+        return (h.sin() * cumprod(b, 1)).sum() + (cummax(h, 1) ** 2).sum()
+
+    ours = tuplescan.torch.linear_recurrence, tuplescan.torch.cumprod, tuplescan.torch.cummax
+    compiled = torch.compile(lambda a, b: loss(*ours, a, b), fullgraph=True, dynamic=dynamic)
+    for shape in [(3, 30, 5), (2, 17, 9)]:
+        a, b = (values(shape, torch.float64, device, requires_grad=True) for _ in range(2))
+        wanted = loss(loop, torch.cumprod, lambda x, dim: torch.cummax(x, dim).values, a, b)
+        wanted_gradients = torch.autograd.grad(wanted, (a, b))
+        got = compiled(a, b)
+        torch.testing.assert_close(got, wanted)
+        torch.testing.assert_close(torch.autograd.grad(got, (a, b)), wanted_gradients)
 
 
 @on_each_device
@@ -195,14 +364,24 @@ TRANSFORMS = {
 }
 
 
+# What is transformed: the same by torch, and by this package.
+TRANSFORMED = [
+    (lambda x: x.cumsum(0), tuplescan.torch.cumsum),
+    (lambda x: x.cumsum(0), lambda x: torch.ops.tuplescan.cumsum(x, 0, None, False, False)),
+    (lambda x: loop(x.sin(), x, start=x[0]), lambda x: tuplescan.torch.linear_recurrence(x.sin(), x, start=x[0])),
+    (lambda x: x.cumprod(0), tuplescan.torch.cumprod),
+    (lambda x: x.cummax(0).values, tuplescan.torch.cummax),
+]
+
+
 @on_each_device
 @pytest.mark.parametrize("compiled", [False, True])
 @pytest.mark.parametrize("name", TRANSFORMS)
 def test_transforms(name, compiled, device):
     x = values((5,), torch.float64, device)
-    wanted = TRANSFORMS[name](lambda x: x.cumsum(0))(x)
-    for cumsum in (tuplescan.torch.cumsum, lambda x: torch.ops.tuplescan.cumsum(x, 0, None, False, False)):
-        transform = TRANSFORMS[name](cumsum)
+    for own, ours in TRANSFORMED:
+        wanted = TRANSFORMS[name](own)(x)
+        transform = TRANSFORMS[name](ours)
         if compiled:  # dual numbers break the graph, torch's own as well
             transform = torch.compile(lambda x, of=transform: of(x), fullgraph=name != "dual", backend="aot_eager")
         torch.testing.assert_close(transform(x), wanted)
@@ -391,6 +570,17 @@ def test_refused():
             tuplescan.torch.cumsum(wrong)
     with pytest.raises(TypeError, match="are not there"):
         tuplescan.torch.cumsum(x, dtype=torch.bool)
+    for call, error in [
+        (lambda: tuplescan.torch.cumprod(x.to(torch.complex64)), TypeError),
+        (lambda: tuplescan.torch.cummax(x, 2), IndexError),
+        (lambda: tuplescan.torch.linear_recurrence(x[:2], x), ValueError),
+        (lambda: tuplescan.torch.linear_recurrence(x, x[0]), ValueError),
+        (lambda: tuplescan.torch.linear_recurrence(0.5, x, start=x), ValueError),
+        (lambda: tuplescan.torch.linear_recurrence(0.5, x.to(torch.complex64)), TypeError),
+        (lambda: tuplescan.linear_recurrence(0.5, x.requires_grad_()), TypeError),
+    ]:
+        with pytest.raises(error):
+            call()
     with pytest.raises(TypeError, match=r"tuplescan\.torch\.cumsum"):
         tuplescan.cumsum(values((3,), torch.float32, requires_grad=True))
 
@@ -466,4 +656,4 @@ def test_plain_call_takes_types_of_torch():
 
 
 def test_examples():
-    check_examples(tuplescan.torch, "cumsum")
+    check_examples(tuplescan.torch, "cumsum", *OTHERS, "linear_recurrence", "discounted_returns")

@@ -316,9 +316,7 @@ def of_numpy(x, options):
     if options.check_overflow and sums.kind not in "iu":
         raise ValueError(f"check_overflow: is for sums of integers, not of {sums!r}")
     rest = values.shape[:axis] + values.shape[axis + 1 :]
-    start = None if options.start is None else row_to_start_with(
-        options.start, rest, sums, options.operation
-    )
+    start = None if options.start is None else row_to_start_with(options.start, rest, sums, options.operation)
     if options.skip_nan:
         values = _without_nan(values, options)
     if result is None:

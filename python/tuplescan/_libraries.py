@@ -237,7 +237,7 @@ class _Jax(_OnHost):
             return super().cumsum(x, options)
         if options.stream is not None:
             raise TypeError("stream: is not for JAX arrays, whose streams are JAX's own")
-        given = options.given("exclusive", "reverse", "include_initial")
+        given = options.given("exclusive", "reverse", "include_initial", options.call)
         if not given:
             return self._by_the_primitive(x, options)
         if isinstance(x, self.jax.core.Tracer):
@@ -250,11 +250,24 @@ class _Jax(_OnHost):
         from . import jax as primitive
 
         axis, jnp = options.axis, self.jax.numpy
-        sums = primitive.cumsum(x, axis, options.dtype, exclusive=options.exclusive, reverse=options.reverse)
+        call = getattr(primitive, options.call if options.operation else "cumsum")
+        sums = call(x, axis, options.dtype, exclusive=options.exclusive, reverse=options.reverse)
         if not options.offsets:
             return sums
         shape = [1 if i == axis else extent for i, extent in enumerate(sums.shape)]
         return jnp.concatenate([jnp.zeros(shape, sums.dtype), sums], axis)
+
+    def recurrence(self, a, b, options):
+        traced = any(isinstance(x, self.jax.core.Tracer) for x in (a, b, options.start))
+        given = options.given("exclusive", "reverse", "start")
+        if given and traced:
+            raise TypeError(f"{given[0]}: is not for JAX arrays inside of jit()")
+        if given or (not traced and self.on_host(b)):
+            return super().recurrence(a, b, options)
+        from . import jax as primitive
+
+        asked = {"exclusive": options.exclusive, "reverse": options.reverse, "start": options.start}
+        return primitive.linear_recurrence(a, b, options.axis, **asked)
 
     def sums_type(self, x, dtype, operation=SUM):
         """Of 32 bits where JAX has no more; it warns of an explicit type that it has not."""

@@ -30,8 +30,8 @@ def kept_in(name):
 
 
 def _faster_as_one(tables, rows, columns):
-    """Whether tables in host memory take less time as the columns of a copy. 1000 x 5000 x 1 f32 took 20 ms so, and 29 as
-    they lay; 1000 x 500 x 4 took 23 so, and 17 as they lay (x86-64, two threads)."""
+    """Whether tables in host memory take less time as the columns of a copy. 1000 x 5000 x 1 f32 took 20 ms so, and 29
+    as they lay; 1000 x 500 x 4 took 23 so, and 17 as they lay (x86-64, two threads)."""
     return tables > 1 and (rows * columns < 64 or (columns == 1 and tables > 8))
 
 

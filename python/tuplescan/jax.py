@@ -1,5 +1,5 @@
-"""cumsum() as a primitive of JAX: under jit, grad, jvp and vmap, sharded along all axes but the summed one. On the CPU,
-and on CUDA where the package was built with it."""
+"""Running sums, maxima, minima, products and linear recurrences as primitives of JAX: under jit, grad, jvp and vmap,
+sharded along all axes but the one along which they run. On the CPU, and on CUDA where the package was built with it."""
 
 import functools
 import operator
@@ -14,83 +14,120 @@ from jax.sharding import NamedSharding, PartitionSpec
 
 from . import _core
 from ._kinds import refuse_missing
-from ._types import taken
+from ._tables import coefficients_shape, float_type, kept_in, three_axes
+from ._types import MAXIMUM, MINIMUM, PRODUCT, SUM, taken
 
-_TARGET = "tuplescan_cumsum"
+_SCAN, _RECURRENCE = "tuplescan_cumsum", "tuplescan_linear_recurrence"
 
-for _platform, _handler in zip(("cpu", "CUDA"), _core.xla_handlers()):
-    jax.ffi.register_ffi_target(_TARGET, _handler, platform=_platform)
+for _handler, (_target, _platform) in zip(
+    _core.xla_handlers(), [(_SCAN, "cpu"), (_SCAN, "CUDA"), (_RECURRENCE, "cpu"), (_RECURRENCE, "CUDA")]
+):
+    jax.ffi.register_ffi_target(_target, _handler, platform=_platform)
 
-# What is added up in another type than the sums have.
+# What is added up, or multiplied, in another type than the results have.
 _ADDED_IN = {"bool": "int32", "int8": "int32", "int16": "int32", "uint8": "uint32", "uint16": "uint32"}  # fmt: skip
 
-_sums = Primitive("tuplescan_cumsum")
+
+def _axes_of(array, shape, axis):
+    """Which axis of a result of that shape each axis of an argument is, None for an extent of 1. A row to start with
+    lacks the axis along which it runs."""
+    if len(array) < len(shape):
+        return [i for i in range(len(shape)) if i != axis]
+    return [i if extent == shape[i] else None for i, extent in enumerate(array)]
 
 
-def _custom_call(x, axis, exclusive, reverse, dtype):
-    call = jax.ffi.ffi_call(_TARGET, jax.ShapeDtypeStruct(x.shape, dtype))
-    return call(x, axis=np.int64(axis), exclusive=np.bool_(exclusive), reverse=np.bool_(reverse))
+def _partitioned(call, count):
+    """The call of so many arrays, sharded as the last one that is like the result, but whole along the axis. Rows are
+    cut nowhere: XLA gathers what is sharded along the axis."""
 
+    def of_options(*arguments):
+        return call(*arguments[:-1], **dict(arguments[-1]))
 
-def _whole_along(sharding, axis, dims):
-    """That sharding, with each shard whole along the axis."""
-    spec = [*sharding.spec, *[None] * (dims - len(sharding.spec))]
-    spec[axis] = None
-    return NamedSharding(sharding.mesh, PartitionSpec(*spec))
+    def axes(options, arguments, result):
+        return [_axes_of(of.shape, result.shape, dict(options)["axis"]) for of in arguments]
 
+    def sharding_of_result(options, mesh, arguments, result):
+        like = next(of for of in arguments[::-1] if len(of.shape) == len(result.shape))
+        spec = [*like.sharding.spec, *[None] * (len(like.shape) - len(like.sharding.spec))]
+        spec[dict(options)["axis"]] = None
+        return NamedSharding(like.sharding.mesh, PartitionSpec(*spec))
 
-def _shards(axis, exclusive, reverse, dtype, mesh, arguments, result):
-    sharding = _whole_along(arguments[0].sharding, axis, len(arguments[0].shape))
-    options = {"axis": axis, "exclusive": exclusive, "reverse": reverse, "dtype": dtype}
-    return mesh, functools.partial(_custom_call, **options), sharding, (sharding,)
+    def shards(options, mesh, arguments, result):
+        whole = sharding_of_result(options, mesh, arguments, result)
+        specs = [[None if i is None else whole.spec[i] for i in of] for of in axes(options, arguments, result)]
+        given = tuple(NamedSharding(whole.mesh, PartitionSpec(*spec)) for spec in specs)
+        return mesh, functools.partial(call, **dict(options)), whole, given
 
+    def sharding_rule(options, mesh, arguments, results):
+        names = [f"a{i}" for i in range(len(results[0].shape))]
+        sides = [
+            " ".join(f"b{at}_{j}" if i is None else names[i] for j, i in enumerate(of))
+            for at, of in enumerate(axes(options, arguments, results[0]))
+        ]
+        return f"{', '.join(sides)} -> {' '.join(names)}", {"need_replication_factors": (names[dict(options)["axis"]],)}
 
-def _sharding_of_sums(axis, exclusive, reverse, dtype, mesh, arguments, result):
-    return _whole_along(arguments[0].sharding, axis, len(arguments[0].shape))
-
-
-def _sharding_rule(axis, exclusive, reverse, dtype, mesh, arguments, results):
-    axes = [f"a{i}" for i in range(len(arguments[0].shape))]
-    return f"{' '.join(axes)} -> {' '.join(axes)}", {"need_replication_factors": (axes[axis],)}
-
-
-# Rows are cut nowhere: XLA gathers what is sharded along the summed axis.
-_partitioned = custom_partitioning(_custom_call, static_argnums=(1, 2, 3, 4))
-_partitioned.def_partition(_shards, infer_sharding_from_operands=_sharding_of_sums, sharding_rule=_sharding_rule)
+    made = custom_partitioning(of_options, static_argnums=(count,))
+    made.def_partition(shards, infer_sharding_from_operands=sharding_of_result, sharding_rule=sharding_rule)
+    return made
 
 
 # XLA's partitioner asks back by devices, of which a lowering is only told for primitives that are known to want them.
 try:
-    from jax._src.dispatch import prim_requires_devices_during_lowering
-
-    prim_requires_devices_during_lowering.add(_sums)
+    from jax._src.dispatch import prim_requires_devices_during_lowering as _want_devices
 except ImportError:
-    _partitioned = _custom_call  # and XLA gathers arrays along all axes
+    _want_devices = None  # and XLA gathers arrays along all axes
 
 
-def _lowered(x, *, axis, exclusive, reverse, dtype):
-    sums = _partitioned if jax.device_count() > 1 else _custom_call
-    return sums(x, axis, exclusive, reverse, dtype)
+def _primitive(name, call, counts):
+    """A primitive that is that call of arrays of one of these numbers."""
+    primitive = Primitive(name)
+    partitioned = {count: _partitioned(call, count) for count in counts}
+    if _want_devices is not None:
+        _want_devices.add(primitive)
+
+    def lowered(*arrays, **options):
+        if jax.device_count() == 1 or _want_devices is None:
+            return call(*arrays, **options)
+        return partitioned[len(arrays)](*arrays, tuple(sorted(options.items())))
+
+    for platform in ("cpu", "cuda"):
+        mlir.register_lowering(primitive, mlir.lower_fun(lowered, multiple_results=False), platform=platform)
+
+    @primitive.def_abstract_eval
+    def shape(*arrays, **options):
+        like = arrays[min(len(arrays), 2) - 1]
+        return like.update(dtype=np.dtype(options.get("dtype", like.dtype)), weak_type=False)
+
+    @functools.lru_cache(maxsize=None)
+    def jitted(**options):
+        return jax.jit(functools.partial(primitive.bind, **options))
+
+    @primitive.def_impl
+    def run(*arrays, **options):
+        with jax.disable_jit(False):  # without it, what is jitted would come back here
+            return jitted(**options)(*arrays)
+
+    return primitive
 
 
-for _platform in ("cpu", "cuda"):
-    mlir.register_lowering(_sums, mlir.lower_fun(_lowered, multiple_results=False), platform=_platform)
+def _scan_call(x, *, axis, exclusive=False, reverse, dtype, operation=SUM):
+    call = jax.ffi.ffi_call(_SCAN, jax.ShapeDtypeStruct(x.shape, dtype))
+    flags = {"exclusive": np.bool_(exclusive), "reverse": np.bool_(reverse)}
+    return call(x, axis=np.int64(axis), operation=np.int64(operation), **flags)
 
 
-@_sums.def_abstract_eval
-def _shape_of_sums(x, *, axis, exclusive, reverse, dtype):
-    return x.update(dtype=np.dtype(dtype), weak_type=False)
+def _recurrence_call(a, b, *start, axis, reverse, shifted):
+    """`a` has as many axes as b, each of b's extent or 1."""
+    a = jnp.broadcast_to(a, coefficients_shape(a.shape, b.shape, axis))
+    shape = three_axes(b.shape, axis)
+    call = jax.ffi.ffi_call(_RECURRENCE, jax.ShapeDtypeStruct(shape, b.dtype))
+    given = a.reshape(three_axes(a.shape, axis)), b.reshape(shape), *[row.reshape(-1) for row in start]
+    return call(*given, reverse=np.bool_(reverse), shifted=np.bool_(shifted)).reshape(b.shape)
 
 
-@functools.lru_cache(maxsize=None)
-def _jitted(**options):
-    return jax.jit(functools.partial(_sums.bind, **options))
-
-
-@_sums.def_impl
-def _run(x, **options):
-    with jax.disable_jit(False):  # without it, what is jitted would come back here
-        return _jitted(**options)(x)
+_sums = _primitive("tuplescan_cumsum", _scan_call, [1])
+_others = _primitive("tuplescan_accumulate", _scan_call, [1])
+_recurrence = _primitive("tuplescan_linear_recurrence", _recurrence_call, [2, 3])
 
 
 def _transposed(cotangent, x, *, axis, exclusive, reverse, dtype):
@@ -104,25 +141,110 @@ def _transposed(cotangent, x, *, axis, exclusive, reverse, dtype):
 ad.deflinear2(_sums, _transposed)
 
 
-def _batched(arrays, axes, *, axis, **options):
+def _before(x, axis, reverse, first=None):
+    """At each place what x has at the place before it; `first`, or zeros, where there is none."""
+    if x.shape[axis] == 0:
+        return x
+    first = jnp.zeros_like(jax.lax.slice_in_dim(x, 0, 1, axis=axis)) if first is None else first
+    count = x.shape[axis]
+    rest = jax.lax.slice_in_dim(x, 1, count, axis=axis) if reverse else jax.lax.slice_in_dim(x, 0, count - 1, axis=axis)
+    return jnp.concatenate([rest, first] if reverse else [first, rest], axis)
+
+
+def _tangent_of_recurrence(primals, tangents, *, axis, reverse, shifted):
+    h = _recurrence.bind(*primals, axis=axis, reverse=reverse, shifted=shifted)
+    if all(type(tangent) is ad.Zero for tangent in tangents):
+        return h, ad.Zero.from_primal_value(h)
+    a, _, *start = primals
+    of_a, driven, *of_start = tangents
+    driven = ad.instantiate_zeros(driven)
+    if type(of_a) is not ad.Zero:
+        wide, first = h.astype(a.dtype), jnp.expand_dims(start[0], axis) if start else None
+        more = _before(of_a * wide, axis, reverse) if shifted else of_a * _before(wide, axis, reverse, first)
+        driven = driven + more.astype(h.dtype)
+    given = a, driven, *map(ad.instantiate_zeros, of_start)
+    return h, _recurrence.bind(*given, axis=axis, reverse=reverse, shifted=shifted)
+
+
+def _transposed_recurrence(cotangent, a, b, *start, axis, reverse, shifted):
+    """Linear in b and in the row to start with. It runs from the other end, with coefficients moved by one place."""
+    wanted = [ad.is_undefined_primal(x) for x in (a, b, *start)]
+    if type(cotangent) is ad.Zero:
+        return [ad.Zero(x.aval) if of else None for x, of in zip((a, b, *start), wanted)]
+    of_b = _recurrence.bind(a, cotangent, axis=axis, reverse=not reverse, shifted=not shifted)
+    gradients = [None, of_b]
+    if start:
+        at = of_b.shape[axis] - 1 if reverse else 0
+        through = jnp.take(a, at if a.shape[axis] > 1 else 0, axis)
+        gradients.append(through * jnp.take(of_b, at, axis).astype(a.dtype) if of_b.shape[axis] else 0 * through)
+    return [gradient if of else None for gradient, of in zip(gradients, wanted)]
+
+
+ad.primitive_jvps[_recurrence] = _tangent_of_recurrence
+ad.primitive_transposes[_recurrence] = _transposed_recurrence
+
+
+def _tangent_of_others(primals, tangents, *, axis, reverse, dtype, operation):
+    """Recurrences: of an extreme that goes on to where the next one is taken, of a product with x as coefficients."""
+    (x,), (tangent,) = primals, tangents
+    results = _others.bind(x, axis=axis, reverse=reverse, dtype=dtype, operation=operation)
+    if type(tangent) is ad.Zero or not jnp.issubdtype(results.dtype, jnp.floating):
+        return results, ad.Zero.from_primal_value(results)
+    if operation == PRODUCT:
+        a, ones = x, jnp.ones_like(jax.lax.slice_in_dim(results, 0, min(results.shape[axis], 1), axis=axis))
+        driven = tangent * _before(results, axis, reverse, ones)
+    else:
+        taken_here = (x == results) | (x != x)
+        a, driven = ~taken_here, jnp.where(taken_here, tangent, 0)
+    a = a.astype(kept_in(results.dtype.name))
+    return results, _recurrence.bind(a, driven.astype(dtype), axis=axis, reverse=reverse, shifted=False)
+
+
+ad.primitive_jvps[_others] = _tangent_of_others
+
+
+def _batched(primitive, arrays, axes, *, axis, **options):
     """The axis of the batch is one more axis where it lies, and nothing is moved."""
     (x,), (batch,) = arrays, axes
-    return _sums.bind(x, axis=axis + (batch <= axis), **options), batch
+    return primitive.bind(x, axis=axis + (batch <= axis), **options), batch
 
 
-batching.primitive_batchers[_sums] = _batched
+def _batched_recurrence(arrays, axes, *, axis, **options):
+    size = next(x.shape[batch] for x, batch in zip(arrays, axes) if batch is not None)
+    given = [x[None] if batch is None else jnp.moveaxis(x, batch, 0) for x, batch in zip(arrays, axes)]
+    given[1:] = [jnp.broadcast_to(x, (size, *x.shape[1:])) for x in given[1:]]
+    return _recurrence.bind(*given, axis=axis + 1, **options), 0
+
+
+batching.primitive_batchers[_sums] = functools.partial(_batched, _sums)
+batching.primitive_batchers[_others] = functools.partial(_batched, _others)
+batching.primitive_batchers[_recurrence] = _batched_recurrence
 
 
 @functools.lru_cache(maxsize=None)
-def _sums_type(x_type, dtype, _with_64_bits):
-    """As jax.numpy.cumsum() chooses it."""
-    return jax.eval_shape(lambda x: jnp.cumsum(x, 0, dtype), jax.ShapeDtypeStruct((1,), x_type)).dtype
+def _results_type(name, x_type, dtype, _with_64_bits):
+    """As JAX's function of that name chooses it."""
+    call = getattr(jnp, name)
+    return jax.eval_shape(lambda x: call(x, 0, dtype), jax.ShapeDtypeStruct((1,), x_type)).dtype
 
 
 def _parts_sum(x, axis, exclusive, reverse):
     parts = jnp.stack([x.real, x.imag], -1)
     sums = _sums.bind(parts, axis=axis, exclusive=exclusive, reverse=reverse, dtype=parts.dtype.name)
     return jax.lax.complex(sums[..., 0], sums[..., 1])
+
+
+def _given(x, axis):
+    """x as an array of JAX with at least one axis, and which of them that is."""
+    if isinstance(x, np.ndarray) and not x.dtype.isnative:  # bfloat16 has no other byte order
+        x = x.astype(x.dtype.newbyteorder("="))
+    refuse_missing(x, "x")
+    x = jnp.asarray(x)
+    x = x.reshape(-1) if axis is None or x.ndim == 0 else x
+    axis = 0 if axis is None else operator.index(axis)
+    if not -x.ndim <= axis < x.ndim:
+        raise ValueError(f"axis {axis} is out of bounds for array of dimension {x.ndim}")
+    return x, axis % x.ndim
 
 
 def cumsum(x, axis=0, dtype=None, *, exclusive=False, reverse=False):
@@ -169,16 +291,10 @@ def cumsum(x, axis=0, dtype=None, *, exclusive=False, reverse=False):
     >>> jax.grad(lambda x: tuplescan.jax.cumsum(x)[1])(jax.numpy.ones(3, "f4"))
     Array([1., 1., 0.], dtype=float32)
     """
-    if isinstance(x, np.ndarray) and not x.dtype.isnative:  # bfloat16 has no other byte order
-        x = x.astype(x.dtype.newbyteorder("="))
-    refuse_missing(x, "x")
-    x = jnp.asarray(x)
-    x = x.reshape(-1) if axis is None or x.ndim == 0 else x
-    axis = 0 if axis is None else operator.index(axis)
-    if not -x.ndim <= axis < x.ndim:
-        raise ValueError(f"axis {axis} is out of bounds for array of dimension {x.ndim}")
-    options = {"axis": axis % x.ndim, "exclusive": bool(exclusive), "reverse": bool(reverse)}
-    sums = _sums_type(x.dtype, None if dtype is None else np.dtype(dtype).newbyteorder("="), jax.config.jax_enable_x64)
+    x, axis = _given(x, axis)
+    options = {"axis": axis, "exclusive": bool(exclusive), "reverse": bool(reverse)}
+    explicit = None if dtype is None else np.dtype(dtype).newbyteorder("=")
+    sums = _results_type("cumsum", x.dtype, explicit, jax.config.jax_enable_x64)
     if jnp.issubdtype(sums, jnp.complexfloating):
         return _parts_sum(x.astype(sums), **options)
     added_in = _ADDED_IN.get(sums.name, sums.name)
@@ -188,3 +304,184 @@ def cumsum(x, axis=0, dtype=None, *, exclusive=False, reverse=False):
         x = x.astype(sums)
         x = x if taken(sums.name, added_in) else x.astype(added_in)
     return _sums.bind(x, dtype=added_in, **options).astype(sums)
+
+
+def _exclusive(results, axis, reverse, first):
+    """The results before each place, which begin with `first`."""
+    row = results.shape[:axis] + results.shape[axis + 1 :]
+    first = jnp.broadcast_to(jnp.asarray(first, results.dtype), row)
+    return _before(results, axis, reverse, jnp.expand_dims(first, axis))
+
+
+def _running(name, operation, x, axis, dtype, exclusive, reverse):
+    x, axis = _given(x, axis)
+    like = "cumprod" if operation == PRODUCT else "cumsum"
+    explicit = None if dtype is None else np.dtype(dtype).newbyteorder("=")
+    if operation == PRODUCT or explicit is not None:
+        x = x.astype(_results_type(like, x.dtype, explicit, jax.config.jax_enable_x64))
+    results = x.dtype
+    added_in = (
+        results.name if taken(results.name, results.name, operation) else _ADDED_IN.get(results.name, results.name)
+    )
+    if not taken(added_in, added_in, operation):
+        raise TypeError(f"x: there is no {name} of {results}")
+    options = {"axis": axis, "reverse": bool(reverse), "dtype": added_in, "operation": operation}
+    made = _others.bind(x.astype(added_in), **options).astype(results)
+    if not exclusive:
+        return made
+    nothing = 1 if operation == PRODUCT else _extremes_of(results)[operation == MINIMUM]
+    return _exclusive(made, axis, bool(reverse), nothing)
+
+
+def _extremes_of(kind):
+    if kind == bool:
+        return False, True
+    limits = jnp.iinfo(kind) if jnp.issubdtype(kind, jnp.integer) else None
+    return (limits.min, limits.max) if limits else (-jnp.inf, jnp.inf)
+
+
+def cummax(x, axis=0, dtype=None, *, exclusive=False, reverse=False):
+    """Running maxima along an axis: jax.lax.cummax() with NaN as numpy.maximum.accumulate() has it.
+
+    The gradient goes to the place where a maximum was taken, of equal ones the last.
+
+    Parameters
+    ----------
+    x : array
+        Of bool, integers and floats of 16 to 64 bits.
+    axis : int or None
+        None: x as one axis, in row-major order.
+    dtype : dtype, optional
+        What x is converted to.
+    exclusive : bool
+        result[i] of x[0] to x[i - 1] instead; the first one is the least value of the type.
+    reverse : bool
+        From the last place to the first.
+
+    Returns
+    -------
+    jax.Array of x's shape
+
+    Raises
+    ------
+    ValueError, TypeError, jax.errors.JaxRuntimeError, NotImplementedError
+        As cumsum().
+
+    Examples
+    --------
+    >>> import jax
+    >>> tuplescan.jax.cummax(jax.numpy.array([1.0, 3.0, 2.0], "f4"))
+    Array([1., 3., 3.], dtype=float32)
+    """
+    return _running("cummax", MAXIMUM, x, axis, dtype, exclusive, reverse)
+
+
+def cummin(x, axis=0, dtype=None, *, exclusive=False, reverse=False):
+    """Running minima along an axis: jax.lax.cummin() with NaN as numpy.minimum.accumulate() has it.
+
+    Parameters
+    ----------
+    x, axis, dtype, exclusive, reverse
+        As for cummax(); exclusive minima begin with the greatest value of the type.
+
+    Returns
+    -------
+    jax.Array of x's shape
+
+    Raises
+    ------
+    ValueError, TypeError, jax.errors.JaxRuntimeError, NotImplementedError
+        As cumsum().
+
+    Examples
+    --------
+    >>> import jax
+    >>> tuplescan.jax.cummin(jax.numpy.array([4.0, 6.0, 2.0], "f4"))
+    Array([4., 4., 2.], dtype=float32)
+    """
+    return _running("cummin", MINIMUM, x, axis, dtype, exclusive, reverse)
+
+
+def cumprod(x, axis=0, dtype=None, *, exclusive=False, reverse=False):
+    """Running products along an axis: jax.numpy.cumprod() with the first axis as the default.
+
+    Products of floats are rounded less than a loop's. The gradient divides by nothing, and is right where x is 0.
+
+    Parameters
+    ----------
+    x, axis, dtype, exclusive, reverse
+        As for cumsum(), but for complex numbers; exclusive products begin with 1.
+
+    Returns
+    -------
+    jax.Array of x's shape
+
+    Raises
+    ------
+    ValueError, TypeError, jax.errors.JaxRuntimeError, NotImplementedError
+        As cumsum().
+
+    Examples
+    --------
+    >>> import jax
+    >>> tuplescan.jax.cumprod(jax.numpy.array([2.0, 3.0, 4.0], "f4"))
+    Array([ 2.,  6., 24.], dtype=float32)
+    """
+    return _running("cumprod", PRODUCT, x, axis, dtype, exclusive, reverse)
+
+
+def linear_recurrence(a, b, axis=0, *, exclusive=False, reverse=False, start=None):
+    """The linear recurrence h[i] = a[i] * h[i - 1] + b[i] along an axis, with the same bits of floats everywhere.
+
+    Works where cumsum() does, sharded arrays among them. Its gradient is one more recurrence, from the other end.
+    float16 and bfloat16 recur in float32, with coefficients in float32, and each result is rounded.
+
+    Parameters
+    ----------
+    a : array that broadcasts to b's shape
+        0 lets nothing of what is before it through.
+    b : array
+        Floats of 16 to 64 bits; integers are converted to JAX's default type.
+    axis : int or None
+        None: b as one axis, in row-major order.
+    exclusive : bool
+        result[i] = h[i - 1] instead; the first one is start.
+    reverse : bool
+        h[i] = a[i] * h[i + 1] + b[i], from the last place to the first.
+    start : scalar or array, optional
+        h before the first place; by default 0. It broadcasts to b's shape without the axis.
+
+    Returns
+    -------
+    jax.Array of b's shape
+        Of b's type; where `a` has dimensions, of the type that both are promoted to.
+
+    Raises
+    ------
+    ValueError, TypeError, jax.errors.JaxRuntimeError, NotImplementedError
+        As cumsum().
+
+    Examples
+    --------
+    >>> import jax
+    >>> tuplescan.jax.linear_recurrence(0.5, jax.numpy.array([1.0, 0.0, 4.0], "f4"))
+    Array([1.  , 0.5 , 4.25], dtype=float32)
+    >>> jax.grad(lambda a: tuplescan.jax.linear_recurrence(a, jax.numpy.array([1.0, 0.0, 4.0], "f4"))[2])(0.5)
+    Array(1., dtype=float32, weak_type=True)
+    """
+    refuse_missing(a, "a")
+    refuse_missing(start, "start")
+    whole = np.shape(b)
+    b, axis = _given(b, axis)
+    a = jnp.asarray(a)
+    a = jnp.broadcast_to(a, whole).reshape(-1) if a.ndim and b.shape != whole else a
+    name = float_type(jnp.promote_types(a.dtype, b.dtype).name if a.ndim else b.dtype.name)
+    kind = jnp.result_type(float) if jnp.issubdtype(b.dtype, jnp.integer) and name == "float64" else jnp.dtype(name)
+    kept = kept_in(kind.name)
+    if np.broadcast_shapes(a.shape, b.shape) != b.shape:
+        raise ValueError(f"a: has the shape {a.shape}, which does not broadcast to {b.shape}, that of b")
+    a = a.astype(kept).reshape((1,) * (b.ndim - a.ndim) + a.shape)
+    rows = () if start is None else (jnp.asarray(start, kept),)
+    rows = [jnp.broadcast_to(row, b.shape[:axis] + b.shape[axis + 1 :]) for row in rows]
+    h = _recurrence.bind(a, b.astype(kind), *rows, axis=axis, reverse=bool(reverse), shifted=False)
+    return _exclusive(h, axis, bool(reverse), rows[0] if rows else 0) if exclusive else h

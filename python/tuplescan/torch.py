@@ -1,12 +1,19 @@
-"""cumsum() as an operator of torch, tuplescan::cumsum: with gradients of any order, under torch.compile(), vmap and
-autocast, and captured by CUDA graphs. For tensors in host memory and on CUDA."""
+"""Running sums, maxima, minima, products and linear recurrences as operators of torch, tuplescan::cumsum and the like,
+with gradients of any order, under torch.compile(), vmap and autocast, and captured by CUDA graphs. For tensors in host
+memory and on CUDA."""
+
+import collections.abc
+import contextlib
+import dataclasses
 
 import torch
 from torch.autograd import forward_ad
 
 import tuplescan
 
-from ._types import taken
+from ._libraries import library_of
+from ._tables import kept_in, recur
+from ._types import Options, taken
 
 try:  # what torch makes its own gradients for operators of libraries of, and does not promise to keep
     from torch._functorch.utils import enable_single_level_autograd_function
@@ -62,91 +69,292 @@ def _empty(x, dim, dtype, exclusive, reverse):
     return torch.empty_like(x, dtype=_sums_type(x, dtype), memory_format=torch.contiguous_format)
 
 
-class _Sums(_Function):
+def _gradient_of_sums(arguments, sums, gradient):
     """Each value is in the sums from its own on, so that its gradient is the sum from the other end."""
+    _, dim, _, exclusive, reverse = arguments
+    return (_differentiable["cumsum"](gradient, dim, None, exclusive, not reverse),)
 
+
+def _tangent_of_sums(arguments, sums, tangents):
+    _, dim, _, exclusive, reverse = arguments
+    return _differentiable["cumsum"](tangents[0], dim, sums.dtype, exclusive, reverse)
+
+
+def _before(x, dim, reverse, first=None):
+    """At each place what x has at the place before it; `first`, or zeros, where there is none."""
+    count = x.shape[dim]
+    if count == 0:
+        return x
+    first = torch.zeros_like(x.narrow(dim, 0, 1)) if first is None else first
+    rest = x.narrow(dim, 1 if reverse else 0, count - 1)
+    return torch.cat([rest, first] if reverse else [first, rest], dim)
+
+
+def _kept(dtype):
+    return getattr(torch, kept_in(str(dtype).removeprefix("torch.")))
+
+
+def _like(x, *options):
+    return torch.empty_like(x, memory_format=torch.contiguous_format)
+
+
+def _empty_recurrence(a, b, *options):
+    return _like(b)
+
+
+def _recurrence(
+    a: torch.Tensor, b: torch.Tensor, start: torch.Tensor | None, dim: int, reverse: bool, shifted: bool
+) -> torch.Tensor:
+    h = _like(b)
+    if h.numel() == 0:
+        return h
+    a, b, start = (x if x is None else x.detach().resolve_conj().resolve_neg() for x in (a, b, start))
+    library, dtype = library_of(b), str(b.dtype).removeprefix("torch.")
+    options = Options(dim, dtype, reverse=reverse, start=start, shifted=shifted)
+    with library.working_on(b, None) if b.is_cuda else contextlib.nullcontext() as stream:
+        return recur(library, a, b, options, h, stream)
+
+
+def _recurs(*arguments):
+    return _differentiable["linear_recurrence"](*arguments)
+
+
+def _gradient_of_recurrence(arguments, h, gradient):
+    """That of b is a recurrence from the other end, with the coefficients moved by one place: one more call. The others
+    are products with it."""
+    a, b, start, dim, reverse, shifted = arguments
+    of_b = _recurs(a, gradient, None, dim, not reverse, not shifted)
+    wide, h = of_b.to(a.dtype), h.to(a.dtype)
+    if shifted:
+        return (h * _before(wide, dim, not reverse)).sum_to_size(a.shape), of_b, None
+    first = None if start is None else start.unsqueeze(dim)
+    of_a = (wide * _before(h, dim, reverse, first)).sum_to_size(a.shape)
+    if start is None or b.shape[dim] == 0:
+        return of_a, of_b, None
+    at = b.shape[dim] - 1 if reverse else 0
+    return of_a, of_b, a.select(dim, at if a.shape[dim] > 1 else 0) * wide.select(dim, at)
+
+
+def _tangent_of_recurrence(arguments, h, tangents):
+    a, b, start, dim, reverse, shifted = arguments
+    of_a, of_b, of_start = tangents[:3]
+    driven = torch.zeros_like(h) if of_b is None else of_b
+    if of_a is not None and shifted:
+        driven = driven + _before(of_a * h, dim, reverse).to(h.dtype)
+    elif of_a is not None:
+        first = None if start is None else start.unsqueeze(dim)
+        driven = driven + (of_a * _before(h.to(a.dtype), dim, reverse, first)).to(h.dtype)
+    return _recurs(a, driven, of_start, dim, reverse, shifted)
+
+
+def _accumulated(name):
+    def accumulate(x: torch.Tensor, dim: int, reverse: bool) -> torch.Tensor:
+        x, results = x.detach(), _like(x)
+        if x.numel() == 0:
+            return results
+        if x.dtype == torch.bfloat16 and not x.is_cuda:  # so that it need not go by numpy
+            return results.copy_(accumulate(x.float(), dim, reverse))
+        return getattr(tuplescan, name)(x, dim, out=results, reverse=reverse, dtype=x.dtype)
+
+    return accumulate
+
+
+def _lets_through(x, results):
+    """Coefficients of 0 where a running extreme is taken anew, as torch.cummax() has it: also from an equal one."""
+    taken_here = (x == results) | (x != x)
+    return taken_here, (~taken_here).to(_kept(x.dtype))
+
+
+def _gradient_of_extremes(arguments, extremes, gradient):
+    x, dim, reverse = arguments
+    taken_here, through = _lets_through(x, extremes)
+    return (torch.where(taken_here, _recurs(through, gradient, None, dim, not reverse, True), 0),)
+
+
+def _tangent_of_extremes(arguments, extremes, tangents):
+    x, dim, reverse = arguments
+    taken_here, through = _lets_through(x, extremes)
+    return _recurs(through, torch.where(taken_here, tangents[0], 0), None, dim, reverse, False)
+
+
+def _gradient_of_products(arguments, products, gradient):
+    """Products are the recurrence of x without anything added: no division, zeros may be among them."""
+    x, dim, reverse = arguments
+    ones = torch.ones_like(products.narrow(dim, 0, min(products.shape[dim], 1)))
+    later = _recurs(x.to(_kept(x.dtype)), gradient, None, dim, not reverse, True)
+    return (later * _before(products, dim, reverse, ones),)
+
+
+def _tangent_of_products(arguments, products, tangents):
+    x, dim, reverse = arguments
+    ones = torch.ones_like(products.narrow(dim, 0, min(products.shape[dim], 1)))
+    driven = tangents[0] * _before(products, dim, reverse, ones)
+    return _recurs(x.to(_kept(x.dtype)), driven, None, dim, reverse, False)
+
+
+def _batched(info, in_dims, x, dim, *options):
+    """Of an operator of one tensor. The axis of the batch is one more axis where it lies, and nothing is moved."""
+    batch, dim = in_dims[0], dim % (x.dim() - 1)
+    return (x, dim + (batch <= dim), *options), batch
+
+
+def _batched_in_front(info, in_dims, a, b, start, dim, *options):
+    a, b, start = (
+        x if x is None else x.unsqueeze(0) if batch is None else x.movedim(batch, 0)
+        for x, batch in zip((a, b, start), in_dims)
+    )
+    b = b.expand(info.batch_size, *b.shape[1:])
+    start = start if start is None else start.expand(info.batch_size, *start.shape[1:])
+    return (a, b, start, dim % (b.dim() - 1) + 1, *options), 0
+
+
+@dataclasses.dataclass(eq=False)
+class _Operator:
+    """One operator: what it does, what its result is like, its gradients and its tangent by (arguments, result,
+    gradient or tangents), and its arguments and the batch of its result under vmap."""
+
+    name: str
+    schema: str
+    run: collections.abc.Callable
+    empty: collections.abc.Callable
+    gradient: collections.abc.Callable
+    tangent: collections.abc.Callable
+    batched: collections.abc.Callable
+    is_linear: bool = False  # so that its gradients want no values
+    in_float32: bool = True  # under autocast on CUDA, as torch has it
+
+    def __call__(self, *arguments):
+        return getattr(torch.ops.tuplescan, self.name).default(*arguments)
+
+    def under_vmap(self, *arguments):
+        arguments, batch = self.batched(*arguments)
+        return self(*arguments), batch
+
+
+_OF_ONE = "(Tensor x, SymInt dim, bool reverse) -> Tensor"
+_OPERATORS = [
+    _Operator("cumsum", "(Tensor x, SymInt dim, ScalarType? dtype, bool exclusive, bool reverse) -> Tensor", _sums,
+              _empty, _gradient_of_sums, _tangent_of_sums, _batched, is_linear=True),
+    _Operator("linear_recurrence",
+              "(Tensor a, Tensor b, Tensor? start, SymInt dim, bool reverse, bool shifted) -> Tensor",
+              _recurrence, _empty_recurrence, _gradient_of_recurrence, _tangent_of_recurrence, _batched_in_front),
+    *(_Operator(name, _OF_ONE, _accumulated(name), _like, _gradient_of_extremes, _tangent_of_extremes,
+                _batched, in_float32=False) for name in ("cummax", "cummin")),
+    _Operator("cumprod", _OF_ONE, _accumulated("cumprod"), _like, _gradient_of_products, _tangent_of_products,
+              _batched),
+]  # fmt: skip
+
+
+def _is_of_floats(x):
+    return x.is_floating_point() or x.is_complex()
+
+
+class _Gradients(_Function):
     generate_vmap_rule = True
 
     @staticmethod
-    def forward(sums, *arguments):
-        return sums(*arguments)
+    def forward(run, operator, *arguments):
+        return run(*arguments)
 
     @staticmethod
     def setup_context(ctx, inputs, output):
-        _, x, ctx.dim, _, ctx.exclusive, ctx.reverse = inputs
-        ctx.x_dtype, ctx.dtype = x.dtype, output.dtype
+        _, ctx.operator, *arguments = inputs
+        ctx.types = [x.dtype if isinstance(x, torch.Tensor) else None for x in arguments]
+        ctx.others = [None if isinstance(x, torch.Tensor) else x for x in arguments]
+        ctx.like = torch.empty(0, dtype=output.dtype, device="meta")
+        if not ctx.operator.is_linear:
+            tensors = [x for x in arguments if isinstance(x, torch.Tensor)]
+            ctx.save_for_backward(*tensors, output)
+            ctx.save_for_forward(*tensors, output)
+
+    @staticmethod
+    def recalled(ctx):
+        """The arguments and the result; of linear operators the type of the result."""
+        if ctx.operator.is_linear:
+            return ctx.others, ctx.like
+        *tensors, output = ctx.saved_tensors
+        tensors = iter(tensors)
+        return [x if dtype is None else next(tensors) for x, dtype in zip(ctx.others, ctx.types)], output
 
     @staticmethod
     def backward(ctx, gradient):
-        sums = _differentiable(gradient, ctx.dim, None, ctx.exclusive, not ctx.reverse)
-        return None, sums.to(ctx.x_dtype), None, None, None, None
+        gradients = ctx.operator.gradient(*_Gradients.recalled(ctx), gradient)
+        gradients = [x if x is None else x.to(dtype) for x, dtype in zip(gradients, ctx.types)]
+        return None, None, *gradients, *[None] * (len(ctx.types) - len(gradients))
 
     @staticmethod
-    def jvp(ctx, _, tangent, *others):
-        return _differentiable(tangent, ctx.dim, ctx.dtype, ctx.exclusive, ctx.reverse)
+    def jvp(ctx, _run, _operator, *tangents):
+        return ctx.operator.tangent(*_Gradients.recalled(ctx), tangents)
 
 
-def _with_gradients(keyset, x, dim, dtype, exclusive, reverse):
+def _with_gradients(operator):
     """What autograd calls, once for each transform of torch.func, also where a compiled graph is made. torch's own for
     operators of libraries has no forward mode, and loses tangents without a word."""
 
-    def below_autograd(*arguments):
-        with _below():
-            return _cumsum.redispatch(keyset & _after_autograd, *arguments)
+    def call(keyset, *arguments):
+        def below_autograd(*arguments):
+            with _below():
+                return getattr(torch.ops.tuplescan, operator.name).default.redispatch(
+                    keyset & _after_autograd, *arguments
+                )
 
-    def for_transforms_around(*arguments):
-        with torch.enable_grad(), _set_forward_mode(True):
+        def for_transforms_around(*arguments):
+            with torch.enable_grad(), _set_forward_mode(True):
+                return below_autograd(*arguments)
+
+        tensors = [x for x in arguments if isinstance(x, torch.Tensor)]
+        # The one level that torch has.
+        duals = [forward_ad.unpack_dual(x, level=0) if isinstance(x, torch.Tensor) else (x, None) for x in arguments]
+        primals, tangents = zip(*duals)
+        if any(tangent is not None for tangent in tangents):
+            result = operator(*primals)
+            if not _is_of_floats(result):
+                return result
+            return forward_ad.make_dual(result, operator.tangent(primals, result, tangents), level=0)
+        if not (torch.is_grad_enabled() and any(x.requires_grad for x in tensors)):
             return below_autograd(*arguments)
+        with enable_single_level_autograd_function():
+            return _Gradients.apply(for_transforms_around, operator, *arguments)
 
-    primal, tangent = forward_ad.unpack_dual(x, level=0)  # the one level that torch has
-    if tangent is not None:
-        sums = _cumsum(primal, dim, dtype, exclusive, reverse)
-        if not (sums.is_floating_point() or sums.is_complex()):
-            return sums
-        return forward_ad.make_dual(sums, _cumsum(tangent, dim, sums.dtype, exclusive, reverse), level=0)
-    if not (x.requires_grad and torch.is_grad_enabled()):
-        return below_autograd(x, dim, dtype, exclusive, reverse)
-    with enable_single_level_autograd_function():
-        return _Sums.apply(for_transforms_around, x, dim, dtype, exclusive, reverse)
+    return call
 
 
-def _around_the_operator(x, dim, dtype, exclusive, reverse):
+def _around(operator):
     """Gradients by torch's public functions alone, for a torch that has not the others. Compiled graphs would lose
     tangents without a word, and are broken here."""
-    sums = _sums_type(x, dtype)
-    if sums.is_floating_point or sums.is_complex:
-        return _Sums.apply(_cumsum, x, dim, dtype, exclusive, reverse)
-    return _cumsum(x, dim, dtype, exclusive, reverse)
 
+    def call(*arguments):
+        with torch.no_grad():
+            like = operator.empty(*(x.to("meta") if isinstance(x, torch.Tensor) else x for x in arguments))
+        return _Gradients.apply(operator, operator, *arguments) if _is_of_floats(like) else operator(*arguments)
 
-def _batched(info, in_dims, x, dim, dtype, exclusive, reverse):
-    """The axis of the batch is one more axis where it lies, and nothing is moved."""
-    batch, dim = in_dims[0], dim % (x.dim() - 1)
-    return _cumsum(x, dim + (batch <= dim), dtype, exclusive, reverse), batch
+    reason = "tuplescan.torch: gradients in a whole graph want functions that this torch has not"
+    return torch.compiler.disable(call, reason=reason)
 
 
 def _defined():
-    name = "tuplescan::cumsum"
     library = torch.library.Library("tuplescan", "FRAGMENT")
-    library.define("cumsum(Tensor x, SymInt dim, ScalarType? dtype, bool exclusive, bool reverse) -> Tensor",
-                   tags=(torch.Tag.pt2_compliant_tag,))  # fmt: skip
-    library.impl("cumsum", _sums, "CompositeExplicitAutograd")
-    torch.library.register_fake(name, _empty, lib=library)
-    if _in_the_operator:
-        library.impl("cumsum", _with_gradients, "Autograd", with_keyset=True)
-    torch.library.register_vmap(name, _batched, lib=library)
-    torch.library.register_autocast(name, "cuda", torch.float32, lib=library)  # as torch's own cumsum has it
+    for operator in _OPERATORS:
+        name = f"tuplescan::{operator.name}"
+        library.define(operator.name + operator.schema, tags=(torch.Tag.pt2_compliant_tag,))
+        library.impl(operator.name, operator.run, "CompositeExplicitAutograd")
+        torch.library.register_fake(name, operator.empty, lib=library)
+        if _in_the_operator:
+            library.impl(operator.name, _with_gradients(operator), "Autograd", with_keyset=True)
+        torch.library.register_vmap(name, operator.under_vmap, lib=library)
+        if operator.in_float32:
+            torch.library.register_autocast(name, "cuda", torch.float32, lib=library)
     return library
 
 
-# The operator is defined once in a process; it stays, for the graphs that have it, when this module is loaded again.
+# Operators are defined once in a process; they stay, for the graphs that have them, when this module is loaded again.
 if not hasattr(torch.ops.tuplescan, "_library"):
     torch.ops.tuplescan._library = _defined()
-_cumsum = torch.ops.tuplescan.cumsum.default
-_differentiable = _cumsum
-if not _in_the_operator:
-    reason = "tuplescan.torch: gradients in a whole graph want functions that this torch has not"
-    _differentiable = torch.compiler.disable(_around_the_operator, reason=reason)
+_differentiable = {
+    operator.name: getattr(torch.ops.tuplescan, operator.name).default if _in_the_operator else _around(operator)
+    for operator in _OPERATORS
+}
+_RUN = {operator.name: operator.run for operator in _OPERATORS}
 
 # Whether a transform of torch.func is at work; in a torch that does not tell it, each call is one of the operator.
 _transforms_active = getattr(torch._C, "_are_functorch_transforms_active", lambda: True)
@@ -158,8 +366,8 @@ _function_modes = getattr(torch._C, "_len_torch_function_stack", lambda: 1)
 
 
 def _nobody_asks(x):
-    """Whether the sums are all that is wanted: no gradient, no mode or tracer that is to see an operator."""
-    return (
+    """Whether the values are all that is wanted of x: no gradient, no mode or tracer that is to see an operator."""
+    return not isinstance(x, torch.Tensor) or (
         type(x) is torch.Tensor
         and x.device.type in ("cpu", "cuda")
         and not (x.requires_grad and torch.is_grad_enabled())
@@ -170,11 +378,18 @@ def _nobody_asks(x):
     )
 
 
-def _at_once(x, *arguments):
-    """The sums without the operator, which takes some 20 us, where it is not wanted."""
-    if torch.compiler.is_compiling() or _transforms_active() or not _nobody_asks(x):
-        return _differentiable(x, *arguments)
-    return _sums(x, *arguments)
+def _at_once(name, *arguments):
+    """The results without the operator, which takes some 20 us, where it is not wanted."""
+    if torch.compiler.is_compiling() or _transforms_active() or not all(map(_nobody_asks, arguments)):
+        return _differentiable[name](*arguments)
+    return _RUN[name](*arguments)
+
+
+def _checked_dim(x, dim):
+    dims = max(x.dim(), 1)
+    if not -dims <= dim < dims:
+        raise IndexError(f"Dimension out of range (expected to be in range of [{-dims}, {dims - 1}], but got {dim})")
+    return dim % dims
 
 
 def cumsum(x, dim=0, dtype=None, *, exclusive=False, reverse=False):
@@ -217,11 +432,227 @@ def cumsum(x, dim=0, dtype=None, *, exclusive=False, reverse=False):
     >>> x.grad
     tensor([1., 1., 0.])
     """
-    dims = max(x.dim(), 1)
-    if not -dims <= dim < dims:
-        raise IndexError(f"Dimension out of range (expected to be in range of [{-dims}, {dims - 1}], but got {dim})")
+    dim = _checked_dim(x, dim)
     if dtype is not None and (dtype.is_complex != x.is_complex()):
         x = x.to(dtype)
     if x.dim() == 0:
-        return _at_once(x.reshape(1), 0, dtype, exclusive, reverse).reshape(())
-    return _at_once(x, dim % dims, dtype, exclusive, reverse)
+        return _at_once("cumsum", x.reshape(1), 0, dtype, exclusive, reverse).reshape(())
+    return _at_once("cumsum", x, dim, dtype, exclusive, reverse)
+
+
+def _exclusive(results, dim, reverse, first):
+    """The results before each place, which begin with `first`."""
+    if results.shape[dim] == 0:
+        return results
+    first = torch.as_tensor(first, dtype=results.dtype, device=results.device)
+    return _before(results, dim, reverse, first.expand_as(results.select(dim, 0)).unsqueeze(dim))
+
+
+_FLOATS = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
+
+
+def _least_and_greatest(dtype):
+    if dtype == torch.bool:
+        return False, True
+    if dtype.is_floating_point:
+        return float("-inf"), float("inf")
+    return torch.iinfo(dtype).min, torch.iinfo(dtype).max
+
+
+def _running(name, x, dim, dtype, exclusive, reverse, nothing):
+    dim, x = _checked_dim(x, dim), x if dtype is None else x.to(dtype)
+    if x.dtype not in _REALS:
+        raise TypeError(f"tuplescan.torch: there is no {name} of {x.dtype}")
+    if x.dim() == 0:
+        return _running(name, x.reshape(1), 0, None, exclusive, reverse, nothing).reshape(())
+    results = _at_once(name, x, dim, reverse)
+    return _exclusive(results, dim, reverse, nothing(x.dtype)) if exclusive else results
+
+
+def cummax(x, dim=0, dtype=None, *, exclusive=False, reverse=False):
+    """Running maxima along a dimension: the values of torch.cummax() with the first one as the default.
+
+    The gradient goes to the place where a maximum was taken, of equal ones the last.
+
+    Parameters
+    ----------
+    x : Tensor
+        Of bool, integers of 8 to 64 bits (uint8 alone of the unsigned ones), floats of 16 to 64. A NaN makes all
+        results NaN from its own on.
+    dim : int
+    dtype : torch.dtype, optional
+        What x is converted to.
+    exclusive : bool
+        result[i] of x[0] to x[i - 1] instead; the first one is the least value of the type.
+    reverse : bool
+        From the last place to the first.
+
+    Returns
+    -------
+    Tensor of x's shape, row-major
+
+    Raises
+    ------
+    IndexError, TypeError, RuntimeError
+        As cumsum().
+
+    Examples
+    --------
+    >>> import torch
+    >>> tuplescan.torch.cummax(torch.tensor([1, 3, 2, 5]))
+    tensor([1, 3, 3, 5])
+    """
+    return _running("cummax", x, dim, dtype, exclusive, reverse, lambda dtype: _least_and_greatest(dtype)[0])
+
+
+def cummin(x, dim=0, dtype=None, *, exclusive=False, reverse=False):
+    """Running minima along a dimension: the values of torch.cummin() with the first one as the default.
+
+    Parameters
+    ----------
+    x, dim, dtype, exclusive, reverse
+        As for cummax(); exclusive minima begin with the greatest value of the type.
+
+    Returns
+    -------
+    Tensor of x's shape, row-major
+
+    Raises
+    ------
+    IndexError, TypeError, RuntimeError
+        As cumsum().
+
+    Examples
+    --------
+    >>> import torch
+    >>> tuplescan.torch.cummin(torch.tensor([4, 6, 2, 3]))
+    tensor([4, 4, 2, 2])
+    """
+    return _running("cummin", x, dim, dtype, exclusive, reverse, lambda dtype: _least_and_greatest(dtype)[1])
+
+
+def cumprod(x, dim=0, dtype=None, *, exclusive=False, reverse=False):
+    """Running products along a dimension: torch.cumprod() with the first one as the default.
+
+    Products of floats are rounded less than a loop's. The gradient divides by nothing, and is right where x is 0.
+
+    Parameters
+    ----------
+    x, dim, exclusive, reverse
+        As for cumsum(), but for complex numbers; exclusive products begin with 1.
+    dtype : torch.dtype, optional
+        What x is converted to, and the type of the products. By default int64 for integers and bool, otherwise x's own.
+
+    Returns
+    -------
+    Tensor of x's shape, row-major
+
+    Raises
+    ------
+    IndexError, TypeError, RuntimeError
+        As cumsum().
+
+    Examples
+    --------
+    >>> import torch
+    >>> tuplescan.torch.cumprod(torch.tensor([2, 3, 4]))
+    tensor([ 2,  6, 24])
+    """
+    dtype = _sums_type(x, dtype)
+    return _running("cumprod", x, dim, dtype, exclusive, reverse, lambda dtype: 1)
+
+
+def linear_recurrence(a, b, dim=0, *, exclusive=False, reverse=False, start=None):
+    """The linear recurrence h[i] = a[i] * h[i - 1] + b[i] along a dimension, with the same bits of floats everywhere.
+
+    Gradients are those of `a`, `b` and `start`: one more recurrence, from the other end. float16 and bfloat16 recur in
+    float32, with coefficients in float32, and each result is rounded. Nothing waits, as with cumsum().
+
+    Parameters
+    ----------
+    a : Tensor that broadcasts to b's shape, or a number
+        0 lets nothing of what is before it through.
+    b : Tensor
+        Floats of 16 to 64 bits; integers are converted to torch's default type.
+    dim : int
+    exclusive : bool
+        result[i] = h[i - 1] instead; the first one is start.
+    reverse : bool
+        h[i] = a[i] * h[i + 1] + b[i], from the last place to the first.
+    start : Tensor or number, optional
+        h before the first place; by default 0. It broadcasts to b's shape without the dimension.
+
+    Returns
+    -------
+    Tensor of b's shape, row-major
+        Of b's type; where `a` has dimensions, of the type that both are promoted to.
+
+    Raises
+    ------
+    ValueError
+        For shapes that do not broadcast.
+    IndexError, TypeError, RuntimeError
+        As cumsum().
+
+    Examples
+    --------
+    >>> import torch
+    >>> a = torch.tensor([0.5, 0.5, 0.5], requires_grad=True)
+    >>> h = tuplescan.torch.linear_recurrence(a, torch.tensor([1.0, 0.0, 4.0]))
+    >>> h[2].backward()
+    >>> h.detach(), a.grad
+    (tensor([1.0000, 0.5000, 4.2500]), tensor([0.0000, 0.5000, 0.5000]))
+    """
+    dim = _checked_dim(b, dim)
+    dtype = torch.promote_types(a.dtype, b.dtype) if isinstance(a, torch.Tensor) and a.dim() else b.dtype
+    dtype = dtype if dtype.is_floating_point or dtype.is_complex else torch.get_default_dtype()
+    if dtype not in _FLOATS:
+        raise TypeError(f"tuplescan.torch: recurrences of {dtype} are not there")
+    kept = {"dtype": _kept(dtype), "device": b.device}
+    a, shape = torch.as_tensor(a, **kept), b.shape if b.dim() else (1,)
+    start = None if start is None else torch.as_tensor(start, **kept)
+    rest = (*shape[:dim], *shape[dim + 1 :])
+    for name, x, extents in (("a", a, shape), ("start", start, rest)):
+        aligned = () if x is None else zip(x.shape[::-1], extents[::-1])
+        if x is not None and (x.dim() > len(extents) or any(own not in (1, extent) for own, extent in aligned)):
+            raise ValueError(f"{name}: has the shape {tuple(x.shape)}, which does not broadcast to {tuple(extents)}")
+    start = None if start is None else start.expand(rest)
+    a = a.reshape((1,) * (len(shape) - a.dim()) + tuple(a.shape))
+    h = _at_once("linear_recurrence", a, b.to(dtype).reshape(shape), start, dim, reverse, False)
+    h = _exclusive(h, dim, reverse, 0 if start is None else start) if exclusive else h
+    return h.reshape(b.shape)
+
+
+def discounted_returns(rewards, gamma, dim=0, *, ends=None, start=None):
+    """What follows each step, discounted: g[i] = rewards[i] + gamma * g[i + 1], from the last step to the first.
+
+    Parameters
+    ----------
+    rewards : Tensor
+    gamma : Tensor that broadcasts to them, or a number
+    dim : int
+    ends : Tensor of bool, optional
+        True for the last step of an episode, after which nothing is counted.
+    start : Tensor or number, optional
+        What follows the last step, such as the value of its state.
+
+    Returns
+    -------
+    Tensor of the rewards' shape
+        Of their type.
+
+    Raises
+    ------
+    ValueError, IndexError, TypeError, RuntimeError
+        As linear_recurrence().
+
+    Examples
+    --------
+    >>> import torch
+    >>> tuplescan.torch.discounted_returns(torch.tensor([1.0, 0.0, 2.0]), 0.5)
+    tensor([1.5000, 1.0000, 2.0000])
+    """
+    kind = rewards.dtype if rewards.is_floating_point() else torch.get_default_dtype()
+    gamma = torch.as_tensor(gamma, dtype=_kept(kind), device=rewards.device)
+    a = gamma if ends is None else torch.where(ends, 0, gamma)
+    return linear_recurrence(a, rewards.to(_kept(kind)), dim, reverse=True, start=start).to(kind)

@@ -3,3 +3,29 @@ import torch
 def cumsum(
     x: torch.Tensor, dim: int = 0, dtype: torch.dtype | None = None, *, exclusive: bool = False, reverse: bool = False
 ) -> torch.Tensor: ...
+def cummax(
+    x: torch.Tensor, dim: int = 0, dtype: torch.dtype | None = None, *, exclusive: bool = False, reverse: bool = False
+) -> torch.Tensor: ...
+def cummin(
+    x: torch.Tensor, dim: int = 0, dtype: torch.dtype | None = None, *, exclusive: bool = False, reverse: bool = False
+) -> torch.Tensor: ...
+def cumprod(
+    x: torch.Tensor, dim: int = 0, dtype: torch.dtype | None = None, *, exclusive: bool = False, reverse: bool = False
+) -> torch.Tensor: ...
+def linear_recurrence(
+    a: torch.Tensor | float,
+    b: torch.Tensor,
+    dim: int = 0,
+    *,
+    exclusive: bool = False,
+    reverse: bool = False,
+    start: torch.Tensor | float | None = None,
+) -> torch.Tensor: ...
+def discounted_returns(
+    rewards: torch.Tensor,
+    gamma: torch.Tensor | float,
+    dim: int = 0,
+    *,
+    ends: torch.Tensor | None = None,
+    start: torch.Tensor | float | None = None,
+) -> torch.Tensor: ...
