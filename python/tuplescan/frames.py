@@ -218,11 +218,6 @@ def _groups(columns, kinds):
     return groups.items()
 
 
-def _core_lacks(kind, options):
-    """Products of floats are of tables alone."""
-    return options.operation == PRODUCT and kind.kind == "f"
-
-
 def _sum_group(columns, sums, start, options, memory):
     """Fills the columns of sums. Returns the first overflow, (row, number of the column), or None. What the library
     does not take as it lies goes through a buffer."""
@@ -235,7 +230,7 @@ def _sum_group(columns, sums, start, options, memory):
         begin = None if start is None else start.astype(added_in(kind, options.operation), copy=False)
         views = [*map(typed, columns)], [*map(typed, sums)]
         asked = options.exclusive, begin, memory, options.check_overflow, options.operation
-        found = False if _core_lacks(kind, options) else _core.scan_columns(*views, *asked)
+        found = _core.scan_columns(*views, *asked)
         if found is not False:
             return found
     if memory is not None:
