@@ -47,10 +47,10 @@ PLACE = 'it works where the array is'
 
 # (option, calls, reason)
 WHY_NOT = [
-    ('maximum, minimum, product', ['cumsum', 'nancumsum', 'cumulative_sum', 'frames', 'jax', 'torch'],
+    ('maximum, minimum, product', ['cumsum', 'nancumsum', 'cumulative_sum', 'frames', 'dask', 'jax', 'torch'],
      '`cummax`, `cummin` and `cumprod`'),
     ('maximum, minimum, product', ['column_totals'], 'of arrays, `x.max(axis=0)` and the like'),
-    ('maximum, minimum, product', ['dask', 'mpi'], 'not there so far'),
+    ('maximum, minimum, product', ['mpi'], 'not there so far'),
     ('a recurrence', ['C'], '`table_linear_recurrence()`, and `coefficients` of `table_stream()`'),
     ('a recurrence', list(PYTHON), '`linear_recurrence`'),
     ('sums in another type', ['C'], 'the type of `out`'),

@@ -41,6 +41,33 @@ def test_same_bits_as_one_machine(kind, exclusive):
         same_bits(got, tuplescan.cumsum(x, exclusive=exclusive))
 
 
+@pytest.mark.parametrize("name", ["cummax", "cummin", "cumprod"])
+@pytest.mark.parametrize("kind", ["?", "u1", "i4", "f2", "f4", ">f8"])
+def test_operations_have_the_bits_of_one_machine(name, kind):
+    for seed, shape in enumerate([(5000,), (1500, 3, 4), (0, 3)]):
+        x = rough(shape, kind) if name != "cumprod" else (np.random.default_rng(1).random(shape) + 0.5).astype(kind)
+        blocks = da.from_array(x, random_chunks(shape, seed))
+        for axis, (exclusive, reverse) in itertools.product(range(x.ndim), [(False, False), (True, True)]):
+            options = {"exclusive": exclusive, "reverse": reverse}
+            got = getattr(tuplescan.dask, name)(blocks, axis, **options)
+            same_bits(got, getattr(tuplescan, name)(x, axis, **options))
+    assert isinstance(getattr(tuplescan, name)(blocks), da.Array)
+
+
+@pytest.mark.parametrize("kind", ["f2", "f4", "f8", "i4"])
+def test_recurrences_have_the_bits_of_one_machine(kind):
+    for seed, shape in enumerate([(5000,), (1500, 3, 4), (0, 3), (3000, 40)]):
+        b, random = rough(shape, kind), np.random.default_rng(3)
+        blocks = da.from_array(b, random_chunks(shape, seed))
+        for axis, a_shape in itertools.product(range(min(b.ndim, 2)), [(), shape[-1:], shape]):
+            a = random.random(a_shape).astype("f4" if kind == "i4" else kind) if a_shape else 0.75
+            for given in (a, da.from_array(a, 700) if a_shape else a):
+                options = {"exclusive": seed == 1, "reverse": seed == 3, "start": 2.5 if seed else None}
+                got = tuplescan.dask.linear_recurrence(given, blocks, axis, **options)
+                same_bits(got, tuplescan.linear_recurrence(a, b, axis, **options))
+    assert isinstance(tuplescan.linear_recurrence(0.5, blocks, reverse=True), da.Array)
+
+
 def test_dtype_and_axis():
     x = rough((70, 900), "f4")
     blocks = da.from_array(x, (30, 111))
@@ -94,6 +121,11 @@ def test_refused():
     ]:
         with pytest.raises(error):
             tuplescan.dask.cumsum(wrong)
+    for call in (tuplescan.dask.linear_recurrence, tuplescan.linear_recurrence):
+        with pytest.raises(ValueError):
+            call(np.ones(3), x).compute()
+    with pytest.raises(TypeError, match="state: is for arrays"):
+        tuplescan.linear_recurrence(0.5, x, state=tuplescan.State())
     with pytest.raises(getattr(np, "exceptions", np).AxisError):
         tuplescan.dask.cumsum(x, 2)
 
@@ -159,4 +191,4 @@ def test_given_to_the_call_for_arrays():
 
 
 def test_examples():
-    check_examples(tuplescan.dask, "cumsum")
+    check_examples(tuplescan.dask, "cumsum", "cummax", "cummin", "cumprod", "linear_recurrence")

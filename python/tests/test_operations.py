@@ -165,7 +165,8 @@ def test_arrays_of_jax():
         jax.jit(lambda x: tuplescan.cummax(x, start=3))(x)
 
 
-def test_frames_are_refused():
+def test_frames_go_to_their_module():
     pandas = pytest.importorskip("pandas")
-    with pytest.raises(TypeError, match="cummax: is for arrays"):
-        tuplescan.cummax(pandas.Series([1, 2]))
+    assert tuplescan.cummax(pandas.Series([1, None, 0])).dropna().tolist() == [1, 1]
+    with pytest.raises(TypeError, match=r"out: is for arrays.* tuplescan.frames.cummin\(\)"):
+        tuplescan.cummin(pandas.Series([1, 2]), out=np.ones(2))

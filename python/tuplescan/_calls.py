@@ -11,13 +11,18 @@ from ._threads import limited
 from ._types import MAXIMUM, MINIMUM, PRODUCT, Options
 
 
-def _scan(x, options):
+def scan(x, options):
     library = library_of(x)
     return _arrays.of_numpy(x, options) if library is None else library.cumsum(x, options)
 
 
+def totals(x, options):
+    library = None if isinstance(x, np.ndarray) else library_of(x)
+    return (_arrays.totals_of_numpy if library is None else library.column_totals)(x, options)
+
+
 def cumsum(x, axis=0, dtype=None, out=None, **options):
-    return _scan(x, Options(axis, dtype, out, **options))
+    return scan(x, Options(axis, dtype, out, **options))
 
 
 def cumulative_sum(x, /, *, axis=None, dtype=None, include_initial=False, state=None):
@@ -64,7 +69,7 @@ def cumulative_sum(x, /, *, axis=None, dtype=None, include_initial=False, state=
         return _core.cumsum(x, axis, dtype, state=state)
     if library is not None and state is not None:
         raise ValueError("include_initial: with a state it is for arrays of numpy")
-    return _scan(x, Options(axis=axis, dtype=dtype, state=state, offsets=True, call="cumulative_sum"))
+    return scan(x, Options(axis=axis, dtype=dtype, state=state, offsets=True, call="cumulative_sum"))
 
 
 @limited
@@ -98,7 +103,7 @@ def nancumsum(x, axis=0, dtype=None, out=None, *, exclusive=False, reverse=False
     (array([1., 1., 3.]), 1)
     """
     options = Options(axis, dtype, out, exclusive, reverse, start, False, stream, state, skip_nan=True)
-    sums = _scan(x, options)
+    sums = scan(x, options)
     return (sums, options.skipped) if return_count else sums
 
 
@@ -135,12 +140,9 @@ def column_totals(x, dtype=None, *, start=None, state=None, threads=None):
     >>> tuplescan.column_totals([[1, 2], [3, 4], [5, 6]])
     array([ 9, 12])
     """
-    options = Options(0, dtype, None, False, False, start, False, None, state)
-    if isinstance(x, np.ndarray):
-        return _arrays.totals_of_numpy(x, options)
-    library = library_of(x)
-    refuse_missing(x, "column_totals", ", or take the last row of tuplescan.frames.cumsum()")
-    return (_arrays.totals_of_numpy if library is None else library.column_totals)(x, options)
+    if not isinstance(x, np.ndarray):
+        refuse_missing(x, "column_totals", ", or take the last row of tuplescan.frames.cumsum()")
+    return totals(x, Options(0, dtype, None, False, False, start, False, None, state))
 
 
 _OF_AN_OPERATION = """Running {results} along an axis: {like} with the first axis as the default.
@@ -187,14 +189,14 @@ _OF_AN_OPERATION = """Running {results} along an axis: {like} with the first axi
 
 def _of_an_operation(name, operation, **described):
     @limited
-    def scan(x, axis=0, dtype=None, out=None, *, exclusive=False, reverse=False, start=None, check_overflow=False,
+    def call(x, axis=0, dtype=None, out=None, *, exclusive=False, reverse=False, start=None, check_overflow=False,
              stream=None, state=None, threads=None):  # fmt: skip
-        return _scan(x, Options(axis, dtype, out, exclusive, reverse, start, check_overflow, stream, state,
+        return scan(x, Options(axis, dtype, out, exclusive, reverse, start, check_overflow, stream, state,
                                 operation=operation, call=name))  # fmt: skip
 
-    scan.__name__ = scan.__qualname__ = name
-    scan.__doc__ = _OF_AN_OPERATION.format(name=name, **described)
-    return scan
+    call.__name__ = call.__qualname__ = name
+    call.__doc__ = _OF_AN_OPERATION.format(name=name, **described)
+    return call
 
 
 _EXTREME = {

@@ -89,7 +89,7 @@ class _OnHost:
         if self.owns(out):
             options.out = self.to_numpy(self.resolved(out))
         h = NUMPY.recurrence(a, self.to_numpy(self.resolved(b)), options)
-        return out if out is not None else self.from_numpy(h)
+        return out if out is not None or h is None else self.from_numpy(h)
 
     def owns(self, x):
         """Whether x is an array of this library that can be written."""
@@ -199,22 +199,34 @@ class _Frame(_OnHost):
     def cumsum(self, x, options):
         if options.offsets:
             raise TypeError(f"include_initial: is for arrays; {type(x)!r} has no place for one row more")
-        on_dask = kind_of(x) == "dask.Array"
+        on_dask, call = kind_of(x) == "dask.Array", options.call if options.operation else "cumsum"
         has = ("exclusive", "reverse", "start", *(() if on_dask else ("check_overflow", "state")))
-        refused = options.given(*has)
+        refused = options.given(*has, options.call)
         if not on_dask and options.axis != 0 and not (options.axis in (None, -1) and kind_of(x) in COLUMNS):
             refused.append("axis")
         if refused:
-            call = "tuplescan.dask.cumsum()" if on_dask else "tuplescan.frames.cumsum()"
-            raise TypeError(f"{refused[0]}: is for arrays, and {type(x)!r} is summed by {call}, which has it not")
+            by = f"tuplescan.{'dask' if on_dask else 'frames'}.{call}()"
+            raise TypeError(f"{refused[0]}: is for arrays, and {type(x)!r} is summed by {by}, which has it not")
         asked = {name: getattr(options, name) for name in has}
         if on_dask:
             from . import dask
 
-            return dask.cumsum(x, options.axis, options.dtype, **asked)
+            return getattr(dask, call)(x, options.axis, options.dtype, **asked)
         from . import frames
 
-        return frames.cumsum(x, options.dtype, **asked)
+        return getattr(frames, call)(x, options.dtype, **asked)
+
+    def recurrence(self, a, b, options):
+        if kind_of(b) != "dask.Array":
+            return super().recurrence(a, b, options)
+        has = ("exclusive", "reverse", "start")
+        refused = options.given(*has)
+        if refused:
+            by = "tuplescan.dask.linear_recurrence()"
+            raise TypeError(f"{refused[0]}: is for arrays, and {type(b)!r} is taken by {by}, which has it not")
+        from . import dask
+
+        return dask.linear_recurrence(a, b, options.axis, **{name: getattr(options, name) for name in has})
 
     def seen(self, x):
         return x if hasattr(x, "ndim") else np.asarray(x)

@@ -58,8 +58,11 @@ def recur(library, a, b, options, h=None, stream=None):
     rest, extents = shape[:axis] + shape[axis + 1 :], three_axes(shape, axis)
     row = None if options.start is None else library.row(options.start, rest, kept, kept, b)
     a = a.reshape((1,) * (b.ndim - a.ndim) + tuple(a.shape))
-    h = library.empty(shape, name, b) if h is None or library.name_of(h) != name else h
-    if stream is None and _faster_as_one(*extents) and extents[1]:
+    if options.state_alone:
+        h = None
+    elif h is None or library.name_of(h) != name:
+        h = library.empty(shape, name, b)
+    if stream is None and h is not None and _faster_as_one(*extents) and extents[1]:
         front = (library.space.moveaxis(x, axis, 0) for x in (a, b))
         done = recur(library, *front, dataclasses.replace(options, axis=0, dtype=name))
         h[...] = library.space.moveaxis(done, 0, axis)
@@ -70,9 +73,9 @@ def recur(library, a, b, options, h=None, stream=None):
             tables = (
                 library.contiguous(a.reshape(three_axes(a.shape, axis))),
                 library.contiguous(library.cast(b, name)).reshape(extents),
-                h.reshape(extents),
+                None if h is None else h.reshape(extents),
             )
-            asked = *map(library.typed, tables), options.bits(), row, memory, stream
+            asked = *(x if x is None else library.typed(x) for x in tables), options.bits(), row, memory, stream
             needed = _core.recurrence(*asked, None)
             if needed:
                 _core.recurrence(*asked, library.empty((needed,), "uint8", b))

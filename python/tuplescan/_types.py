@@ -122,6 +122,7 @@ class Options:
     offsets: bool = False  # one place more, with the start before all sums
     operation: int = SUM
     shifted: bool = False  # a recurrence whose row has the coefficients of the row before it
+    state_alone: bool = False  # no results are written
     call: str = "cumsum"
     skipped: object = 0  # the answer: how many NaNs
 

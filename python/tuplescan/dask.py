@@ -1,4 +1,5 @@
-"""Running sums of dask arrays, with the bits of one machine. dask is imported by the calls, and is no requirement."""
+"""Running sums, maxima, minima, products and recurrences of dask arrays, with the bits of one machine. dask is imported
+by the calls, and is no requirement."""
 
 import itertools
 import math
@@ -6,16 +7,27 @@ import operator
 
 import numpy as np
 
-from . import _arrays, _core
-from ._calls import column_totals
+from . import _arrays, _tables
+from ._calls import scan, totals
+from ._libraries import NUMPY, library_of
 from ._state import State
-from ._types import added_in, sums_type
+from ._types import MAXIMUM, MINIMUM, PRODUCT, RECURRENCE, SUM, Options, added_in, sums_type
 
 
-def _range(block, options, kept, first_row, start):
+def _recurred(blocks, options):
+    return (library_of(blocks[-1]) or NUMPY).recurrence(*blocks, options)
+
+
+def _range(blocks, options, kept, first_row, start):
     """The state of the rows of one block, which begins at that row of all."""
-    state = State() if start is not None else State.begin(kept, math.prod(block.shape[1:]), first_row)
-    column_totals(block[::-1] if options["reverse"] else block, options["dtype"], start=start, state=state)
+    operation, state = options["operation"], State()
+    if start is None:
+        state = State._begin(kept, math.prod(blocks[-1].shape[1:]), first_row, operation)
+    if operation == RECURRENCE:
+        _recurred(blocks, Options(start=start, state=state, state_alone=True, **{**options, "exclusive": False}))
+    else:
+        block = blocks[0][::-1] if options["reverse"] else blocks[0]
+        totals(block, Options(0, options["dtype"], start=start, state=state, operation=operation))
     return state
 
 
@@ -26,13 +38,16 @@ def _joined(before, block):
     return state
 
 
-def _sums(block, options, before, start):
-    return _core.cumsum(block, 0, start=start, state=before and before.copy(), **options)
+def _results(blocks, options, before, start):
+    asked = Options(start=start, state=before and before.copy(), **options)
+    return _recurred(blocks, asked) if asked.operation == RECURRENCE else scan(blocks[0], asked)
 
 
-def _graph(x, name, start, options):
-    """Blocks in the order in which their rows are summed; `own` is the start row of a block's columns, if any."""
-    kept, count = added_in(options["dtype"]), x.numblocks[0]
+def _graph(x, a, name, start, options):
+    """Blocks in the order in which their rows are taken; `own` is the start row of a block's columns, if any. `a`: an
+    array in the same blocks, or what each of them has, or nothing."""
+    kept, count = options["dtype"], x.numblocks[0]
+    kept = np.dtype(_tables.kept_in(kept)) if isinstance(kept, str) else added_in(kept, options["operation"])
     order = range(count)[:: -1 if options["reverse"] else 1]
     first_rows = [0, *itertools.accumulate(x.chunks[0][i] for i in order)]
     borders = [[0, *itertools.accumulate(chunks)] for chunks in x.chunks[1:]]
@@ -42,18 +57,60 @@ def _graph(x, name, start, options):
         own = None if start is None else start[tuple(slice(*of[at : at + 2]) for of, at in zip(borders, place))]
         before = None
         for i, first_row in zip(order, first_rows):
-            block = (x.name, i, *place)
-            graph[(name, i, *place)] = (_sums, block, options, before, own)
+            blocks = [(x.name, i, *place)]
+            if a is not None:
+                blocks.insert(0, (a.name, i, *place) if hasattr(a, "numblocks") else a)
+            graph[(name, i, *place)] = (_results, blocks, options, before, own)
             if i == order[-1] or columns == 0:
                 continue
             state = (f"{name}-range", i, *place)
-            graph[state] = (_range, block, options, kept, first_row, own)
+            graph[state] = (_range, blocks, options, kept, first_row, own)
             if before is not None:
                 through = (f"{name}-state", i, *place)
                 graph[through] = (_joined, before, state)
                 state = through
             before, own = state, None  # the state has the start
     return graph
+
+
+def _checked(x, name):
+    import dask.array
+
+    if not isinstance(x, dask.array.Array):
+        raise TypeError(f"{name}: {type(x)!r} is no dask array")
+    if not isinstance(x._meta, np.ndarray) and type(x._meta).__module__.partition(".")[0] != "cupy":
+        raise TypeError(f"{name}: has blocks of {type(x._meta)!r}; those of numpy and CuPy are summed here")
+    if x.ndim == 0:
+        raise ValueError(f"{name} must have at least one dimension")
+    if any(math.isnan(extent) for extent in x.shape):
+        raise ValueError(f"{name}: has blocks whose sizes are not known: call x.compute_chunk_sizes() first")
+
+
+def _along(axis, call, x, a, start, options, kind):
+    from dask.array import Array, moveaxis
+    from dask.base import tokenize
+    from dask.highlevelgraph import HighLevelGraph
+
+    if axis != 0:
+        a = moveaxis(a, axis, 0) if isinstance(a, Array) else a
+        return moveaxis(_along(0, call, moveaxis(x, axis, 0), a, start, options, kind), 0, axis)
+    name = f"tuplescan-{call}-{tokenize(x, a, start, options)}"
+    graph = _graph(x, a, name, start, options)
+    given = [of for of in (x, a) if isinstance(of, Array)]
+    graph = HighLevelGraph.from_collections(name, graph, dependencies=given)
+    return Array(graph, name, chunks=x.chunks, dtype=kind, meta=x._meta.astype(kind))
+
+
+def _accumulated(call, operation, x, axis, dtype, exclusive, reverse, start):
+    _checked(x, "x")
+    kind = sums_type(x.dtype, dtype, None, operation)
+    if kind.kind == "c":
+        raise TypeError("x: complex arrays are not summed in blocks; sum their real and imaginary parts")
+    axis = _arrays.normalize_axis_index(operator.index(axis), x.ndim)
+    if start is not None:
+        start = _arrays.row_to_start_with(start, x.shape[:axis] + x.shape[axis + 1 :], kind, operation)
+    options = {"dtype": kind, "exclusive": bool(exclusive), "reverse": bool(reverse), "operation": operation}
+    return _along(axis, call, x, None, start, options, kind)
 
 
 def cumsum(x, axis=0, dtype=None, *, exclusive=False, reverse=False, start=None):
@@ -99,28 +156,92 @@ def cumsum(x, axis=0, dtype=None, *, exclusive=False, reverse=False, start=None)
     >>> tuplescan.dask.cumsum(dask.array.ones(6, chunks=(4, 2))).compute()
     array([1., 2., 3., 4., 5., 6.])
     """
-    import dask.array
-    from dask.base import tokenize
-    from dask.highlevelgraph import HighLevelGraph
+    return _accumulated("cumsum", SUM, x, axis, dtype, exclusive, reverse, start)
 
-    if not isinstance(x, dask.array.Array):
-        raise TypeError(f"x: {type(x)!r} is no dask array")
-    if not isinstance(x._meta, np.ndarray) and type(x._meta).__module__.partition(".")[0] != "cupy":
-        raise TypeError(f"x: has blocks of {type(x._meta)!r}; those of numpy and CuPy are summed here")
-    if x.ndim == 0:
-        raise ValueError("x must have at least one dimension")
-    if any(math.isnan(extent) for extent in x.shape):
-        raise ValueError("x: has blocks whose sizes are not known: call x.compute_chunk_sizes() first")
-    sums = sums_type(x.dtype, dtype)
-    if sums.kind == "c":
-        raise TypeError("x: complex arrays are not summed in blocks; sum their real and imaginary parts")
-    axis = _arrays.normalize_axis_index(operator.index(axis), x.ndim)
+
+_OF_AN_OPERATION = """Running {results} along an axis of a dask array: the bits of tuplescan.{name}() of all of it.
+
+    Parameters
+    ----------
+    x, axis, exclusive, reverse, start
+        As for cumsum().
+    dtype : dtype, optional
+        The type of the results, as for tuplescan.{name}().
+
+    Returns
+    -------
+    dask array of x's shape and chunks
+
+    Raises
+    ------
+    TypeError, ValueError, numpy.exceptions.AxisError, ImportError
+        As cumsum().
+
+    Examples
+    --------
+    >>> import dask.array
+    >>> tuplescan.dask.{name}(dask.array.arange(1, 5, chunks=2)).compute()
+    array([{shown}])
+    """
+
+
+def _of_an_operation(name, operation, results, shown):
+    def call(x, axis=0, dtype=None, *, exclusive=False, reverse=False, start=None):
+        return _accumulated(name, operation, x, axis, dtype, exclusive, reverse, start)
+
+    call.__name__ = call.__qualname__ = name
+    call.__doc__ = _OF_AN_OPERATION.format(name=name, results=results, shown=shown)
+    return call
+
+
+cummax = _of_an_operation("cummax", MAXIMUM, "maxima", "1, 2, 3, 4")
+cummin = _of_an_operation("cummin", MINIMUM, "minima", "1, 1, 1, 1")
+cumprod = _of_an_operation("cumprod", PRODUCT, "products", " 1,  2,  6, 24")
+
+
+def linear_recurrence(a, b, axis=0, *, exclusive=False, reverse=False, start=None):
+    """The linear recurrence h[i] = a[i] * h[i - 1] + b[i] along an axis of a dask array: the bits of
+    tuplescan.linear_recurrence() of the whole array, however it is cut. Its graph is that of cumsum().
+
+    Parameters
+    ----------
+    a : number, array of numpy or dask that broadcasts to b's shape
+        An array of dask is brought into b's chunks.
+    b : dask array of at least one dimension
+        Blocks of numpy's arrays of floats; integers are converted to float64. Those on CUDA have no states so far.
+    axis : int
+    exclusive : bool
+        result[i] = h[i - 1] instead; result[0] is start.
+    reverse : bool
+        h[i] = a[i] * h[i + 1] + b[i], from the last place to the first.
+    start : scalar or array, optional
+        h before the first place; by default 0. Its shape must broadcast to b's without the axis.
+
+    Returns
+    -------
+    dask array of b's shape and chunks
+
+    Raises
+    ------
+    TypeError, ValueError, numpy.exceptions.AxisError, ImportError
+        As cumsum(), and for an `a` that does not broadcast.
+
+    Examples
+    --------
+    >>> import dask.array
+    >>> tuplescan.dask.linear_recurrence(0.5, dask.array.ones(4, chunks=3)).compute()
+    array([1.   , 1.5  , 1.75 , 1.875])
+    """
+    import dask.array
+
+    _checked(b, "b")
+    axis = _arrays.normalize_axis_index(operator.index(axis), b.ndim)
+    name = _tables.float_type(np.result_type(a, b).name if np.ndim(a) else b.dtype.name)
+    kind = NUMPY.type_named(name)
+    if np.ndim(a):
+        a = dask.array.broadcast_to(dask.array.asarray(a), b.shape).rechunk(b.chunks)
     if start is not None:
-        start = _arrays.row_to_start_with(start, x.shape[:axis] + x.shape[axis + 1 :], sums)
-    options = {"dtype": sums, "exclusive": bool(exclusive), "reverse": bool(reverse)}
-    if axis != 0:
-        moved = cumsum(dask.array.moveaxis(x, axis, 0), 0, start=start, **options)
-        return dask.array.moveaxis(moved, 0, axis)
-    name = f"tuplescan-cumsum-{tokenize(x, start, options)}"
-    graph = HighLevelGraph.from_collections(name, _graph(x, name, start, options), dependencies=[x])
-    return dask.array.Array(graph, name, chunks=x.chunks, dtype=sums, meta=x._meta.astype(sums))
+        kept = np.dtype(_tables.kept_in(name))
+        start = _arrays.row_to_start_with(start, b.shape[:axis] + b.shape[axis + 1 :], kept)
+    options = {"dtype": name, "exclusive": bool(exclusive), "reverse": bool(reverse), "operation": RECURRENCE}
+    return _along(axis, "linear_recurrence", b, a, start, options, kind)

@@ -12,3 +12,18 @@ def cumsum(
     reverse: bool = False,
     start: ArrayLike | None = None,
 ) -> Any: ...
+
+# Arguments and results are those of cumsum().
+cummax = cumsum
+cummin = cumsum
+cumprod = cumsum
+
+def linear_recurrence(
+    a: Any,
+    b: Any,
+    axis: SupportsIndex = 0,
+    *,
+    exclusive: bool = False,
+    reverse: bool = False,
+    start: ArrayLike | None = None,
+) -> Any: ...
