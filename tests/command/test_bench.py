@@ -75,7 +75,7 @@ class Bench(CommandTest):
         for arguments in (["--columns", "0"], ["--columns", "4/3"], ["--columns", "1,,2"], ["--types", "u8"],
                           ["--types", "u32:f32"], ["--rows", "0"], ["--rows", "2^63"], ["--bytes", "1T"],
                           ["--bytes", "99999999999999G"], ["--threads", "0"], ["--strategy", "fast"],
-                          ["--backend", "gpu"], ["--repeat", "0"], ["--repeat"], ["--stride", "1"], ["--fast"],
+                          ["--backend", "gpu"], ["--repeat", "0"], ["--repeat"], ["--fast"],
                           ["--backend", "cpu", "--peers"], ["--keys", "0"], ["--keys", "2^32"], ["--keys", "5"],
                           ["--keys", "5", "--pipelines", "--backend", "cpu"], ["file"]):
             with self.subTest(arguments):
@@ -83,19 +83,18 @@ class Bench(CommandTest):
 
     def test_what_is_ignored_is_refused(self):
         for option in (["--types", "u32"], ["--columns", "1"], ["--rows", "5"], ["--strategy", "host"],
-                       ["--stride", "9"], ["--check-overflow"], ["--accuracy"]):
+                       ["--check-overflow"], ["--accuracy"]):
             self.assert_refused(USAGE, *SMALL, "--pipelines", *option, says=option[0])
-        for option in (["--rows", "5"], ["--strategy", "host"], ["--threads", "1"], ["--stride", "9"],
-                       ["--check-overflow"]):
+        for option in (["--rows", "5"], ["--strategy", "host"], ["--threads", "1"], ["--check-overflow"]):
             self.assert_refused(USAGE, *SMALL, "--accuracy", *option, says=option[0])
 
-        for option in (["--rows", "5"], ["--strategy", "host"], ["--threads", "1"], ["--stride", "9"],
+        for option in (["--rows", "5"], ["--strategy", "host"], ["--threads", "1"],
                        ["--check-overflow"], ["--table-rows", "5"], ["--columns", "1,2"], ["--types", "u32,f32"],
                        ["--columns", "1/2"], ["--reverse"]):
             self.assert_refused(USAGE, "bench", "--bus", *option, says=option[0])
 
     def test_sizes_that_cannot_be(self):
-        for option in ("--table-rows", "--stride", "--bytes"):
+        for option in ("--table-rows", "--bytes"):
             for number in ("2^64-1", "2^63", "18446744073709551615"):
                 self.assert_refused(USAGE, "bench", option, number, says="not a number from 1 to %d" % (2**63 - 1))
         done = self.run_command(*SMALL, "--types", "u32", "--columns", "1", "--table-rows", "2^40", code=USAGE)

@@ -199,7 +199,7 @@ class Usage(CommandTest):
             (["sort", "-", "-o", "out.npy", "--values", "-", "--values-out", "x"], "--values"),
             (["hist", "in.npy", "--edges", "-", "--weights", "-"], "--weights"),
             (["scan", "in.npy", "-o", "out.npy", "--c", "x"], "--c: ambiguous, as there are --carry-in, --carry-out, --continue, --check-overflow, --columns\n"),
-            (["bench", "--p"], "--p: ambiguous, as there are --pairs, --peers, --pipelines\n"),
+            (["bench", "--p"], "--p: ambiguous, as there are --peers, --pipelines\n"),
             (["info", "in.npy", "-o", "x"], "-o"), (["verify", "in.npy"], "given"), (["devices", "more"], "given"),
             (["gen"], "--type"), (gen[:1] + gen[3:], "--type"), (gen[:3] + gen[5:], "--rows"),
             (gen[:5] + gen[7:], "--columns"), (gen[:7], "-o"),

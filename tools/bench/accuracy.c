@@ -94,52 +94,33 @@ static bool find_errors(struct trial *trial) {
 
 /* ---------------------------------------------------------------------------------------------------- contenders */
 
-/* A table_status, or -1 from a peer that cannot run. Only on CUDA is there a choice of strategies. */
-typedef int run_function(const table_view *in, const table_view *out, table_strategy strategy, int second_run);
+enum runner { OURS_CPU, OURS_CUDA, SERIAL, CUB };
 
-static int run_ours(const table_view *in, const table_view *out, table_backend backend, table_strategy strategy,
-                    unsigned threads) {
-    table_scan_options options;
-    memset(&options, 0, sizeof options);
-    options.backend = backend;
-    options.strategy = strategy;
-    options.threads = threads;
-    return (int)table_prefix_sum(in, out, &options);
-}
-
-static int run_cpu(const table_view *in, const table_view *out, table_strategy strategy, int second_run) {
-    return run_ours(in, out, TABLE_BACKEND_CPU, strategy, second_run ? 0 : 1);
-}
-
-static int run_cuda(const table_view *in, const table_view *out, table_strategy strategy, int second_run) {
-    (void)second_run;
-    return run_ours(in, out, TABLE_BACKEND_CUDA, strategy, 0);
-}
-
-static int run_serial(const table_view *in, const table_view *out, table_strategy strategy, int second_run) {
-    (void)strategy, (void)second_run;
-    return bench_serial_scan(in, out) ? 0 : -1;
-}
-
-static int run_cub(const table_view *in, const table_view *out, table_strategy strategy, int second_run) {
-    (void)strategy, (void)second_run;
-    return bench_cub_on_host_table(in, out);
+/* A table_status, or -1 from a peer that cannot run. Only on CUDA is there a choice of strategies; on the CPU the second
+ * run has all threads. */
+static int run(enum runner runner, const table_view *in, const table_view *out, table_strategy strategy, bool second) {
+    const table_scan_options options = {.backend = runner == OURS_CPU ? TABLE_BACKEND_CPU : TABLE_BACKEND_CUDA,
+                                        .strategy = strategy,
+                                        .threads = runner == OURS_CPU && !second};
+    return runner == SERIAL ? (bench_serial_scan(in, out) ? 0 : -1)
+           : runner == CUB  ? bench_cub_on_host_table(in, out)
+                            : (int)table_prefix_sum(in, out, &options);
 }
 
 static double part_differing(const struct trial *trial, const void *a, const void *b) {
     return (double)bench_count_differing(a, b, trial->count, table_type_size(trial->in.type)) / (double)trial->count;
 }
 
-/* Two runs of one contender; what `run` says when it cannot. */
-static int add_contender(struct trial *trial, const char *name, run_function *run, table_strategy strategy) {
+/* Two runs of one contender; what run() says when it cannot. */
+static int add_contender(struct trial *trial, const char *name, enum runner runner, table_strategy strategy) {
     struct contender *who = &trial->who[trial->who_count];
     table_view out = trial->in;
     who->name = name;
     who->error = 0;
     out.data = who->result;
-    int status = run(&trial->in, &out, strategy, 0);
+    int status = run(runner, &trial->in, &out, strategy, false);
     if (status == 0)
-        status = run(&trial->in, &trial->spare, strategy, 1);
+        status = run(runner, &trial->in, &trial->spare, strategy, true);
     if (status != 0)
         return status;
     who->differing = part_differing(trial, who->result, trial->spare.data);
@@ -162,7 +143,7 @@ static int add_strategies(struct trial *trial, struct bench_report *report) {
     for (int s = 0; s < STRATEGY_COUNT; ++s) {
         if (trial->left_out[s] || !is_wanted(trial->options, (table_strategy)s))
             continue;
-        const int status = add_contender(trial, names[s], run_cuda, (table_strategy)s);
+        const int status = add_contender(trial, names[s], OURS_CUDA, (table_strategy)s);
         if (status != TABLE_OK && status != TABLE_ERROR_STRATEGY)
             return fail(EX_SOFTWARE, "%s: %s", names[s], table_error_detail());
         trial->left_out[s] = status == TABLE_ERROR_STRATEGY;
@@ -175,14 +156,14 @@ static int add_strategies(struct trial *trial, struct bench_report *report) {
 static int run_trial(struct trial *trial, int kind, struct bench_report *report) {
     fill(&trial->in, kind);
     trial->who_count = 0;
-    if (add_contender(trial, "tuplescan, CPU", run_cpu, TABLE_STRATEGY_AUTO) != 0)
+    if (add_contender(trial, "tuplescan, CPU", OURS_CPU, TABLE_STRATEGY_AUTO) != 0)
         return fail(EX_SOFTWARE, "table_prefix_sum on the CPU: %s", table_error_detail());
     const int added = trial->cuda ? add_strategies(trial, report) : EX_OK;
     if (added != EX_OK)
         return added;
-    add_contender(trial, "serial loop", run_serial, TABLE_STRATEGY_AUTO);
+    add_contender(trial, "serial loop", SERIAL, TABLE_STRATEGY_AUTO);
     if (trial->cuda)
-        add_contender(trial, "CUB", run_cub, TABLE_STRATEGY_AUTO);
+        add_contender(trial, "CUB", CUB, TABLE_STRATEGY_AUTO);
     if (!find_errors(trial))
         return fail(EX_OSERR, "out of memory");
     bool same = true;

@@ -36,15 +36,6 @@ static void fill_in_bus(struct bench_options *options, bool quick) {
     options->repeat = options->repeat ? options->repeat : 5;
 }
 
-static int set_stride(struct bench_options *options, size_t stride) {
-    for (size_t s = 0; stride > 0 && s < options->shape_count; ++s) {
-        if (stride < options->shapes[s].columns)
-            return fail(EX_USAGE, "--stride %zu: less than %zu columns", stride, options->shapes[s].columns);
-        options->shapes[s].stride = stride;
-    }
-    return EX_OK;
-}
-
 /* Each `all` of the list becomes the number of those that may work. */
 static int count_all_threads(struct bench_options *options) {
     table_device cpu;
@@ -58,8 +49,7 @@ static int count_all_threads(struct bench_options *options) {
 }
 
 /* What one of the other benchmarks would not look at. Before defaults are filled in. */
-static int refuse_ignored(const struct bench_line *line) {
-    const struct bench_options *options = &line->options;
+static int refuse_ignored(const struct bench_options *options) {
     const bool pipelines = options->pipelines, accuracy = options->accuracy, bus = options->bus;
     const bool devices = options->devices.count > 0, other = pipelines || accuracy;
     if (devices && (other || options->peers || options->backend == TABLE_BACKEND_CPU))
@@ -73,7 +63,6 @@ static int refuse_ignored(const struct bench_line *line) {
                           : (other || bus) && options->row_count                  ? "--rows"
                           : (other || bus || devices) && options->table_rows      ? "--table-rows"
                           : (other || bus || devices) && options->strategy_count  ? "--strategy"
-                          : (other || bus) && line->stride                        ? "--stride"
                           : (other || bus || devices) && options->overflow        ? "--check-overflow"
                           : (other || bus || devices) && options->reverse         ? "--reverse"
                                                                                   : NULL;
@@ -110,7 +99,7 @@ int bench_main(int argc, char **argv) {
     int code = options_parse(&options_of_bench, &line, argc, argv);
     if (code != GO_ON)
         return code;
-    if ((code = refuse_ignored(&line)) != EX_OK)
+    if ((code = refuse_ignored(options)) != EX_OK)
         return code;
     if (options->pipelines) {
         if (options->backend == TABLE_BACKEND_AUTO && !options->peers)
@@ -124,8 +113,6 @@ int bench_main(int argc, char **argv) {
         fill_in_bus(options, line.quick);
     fill_in_defaults(options, line.quick);
     if ((code = count_all_threads(options)) != EX_OK)
-        return code;
-    if ((code = set_stride(options, line.stride)) != EX_OK)
         return code;
     struct bench_report *report = report_open(options, argc, argv);
     if (!report)

@@ -138,7 +138,8 @@ void report_result(struct bench_report *report, const struct bench_result *resul
 /* Something that was left out, and why: a line on standard error, and one of the JSON's notes. */
 void report_note(struct bench_report *report, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* A note that a call of the library failed. */
-void report_failure(struct bench_report *report, const char *what, table_status status);
+void report_failure(struct bench_report *report, table_status status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 /* Whether nothing was measured yet. */
 bool report_is_empty(const struct bench_report *report);
 void report_close(struct bench_report *report);

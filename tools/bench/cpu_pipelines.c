@@ -57,31 +57,38 @@ static void make_keys(const struct bench *bench, table_type type, enum spread sp
 
 /* ------------------------------------------------------------------------------------------------------ running */
 
-static table_status sort_once(const struct bench *bench, const struct line *line, double *ms) {
-    const struct subject *subject = line->subject;
-    const table_view keys = {bench->keys, line->keys, 1, 0, subject->type};
-    const table_sort_options options = {.run = {.backend = TABLE_BACKEND_CPU,
-                                                .threads = line->threads,
-                                                .workspace = bench->workspace,
-                                                .workspace_bytes = bench->workspace_bytes}};
-    memcpy(bench->keys, bench->given, bench->bytes);
-    const double start = bench_seconds();
-    const table_status status =
-        table_radix_sort_async(&keys, subject->value_bytes ? bench->values : NULL, subject->value_bytes, &options);
-    *ms = (bench_seconds() - start) * 1e3;
-    return status;
+table_status subject_call(const struct subject *subject, const table_view *keys, void *values, const table_view *result,
+                          const table_pipeline_options *run, size_t *bytes) {
+    const table_histogram_options histogram = {.run = *run};
+    const table_sort_options sort = {.run = *run};
+    const size_t value_bytes = subject->value_bytes;
+    void *const moved = value_bytes ? values : NULL;
+    if (subject->bins.count > 0)
+        return bytes            ? table_histogram_workspace(keys, &subject->bins, result, &histogram, bytes)
+               : run->workspace ? table_histogram_async(keys, &subject->bins, result, &histogram)
+                                : table_histogram(keys, &subject->bins, result, &histogram);
+    return bytes            ? table_radix_sort_workspace(keys, moved, value_bytes, &sort, bytes)
+           : run->workspace ? table_radix_sort_async(keys, moved, value_bytes, &sort)
+                            : table_radix_sort(keys, moved, value_bytes, &sort);
 }
 
-static table_status histogram_once(const struct bench *bench, const struct line *line, double *ms) {
+/* The call of a line; a sort is of the copy of the keys. */
+static table_status call(const struct bench *bench, const struct line *line, size_t *bytes) {
     const struct subject *subject = line->subject;
-    const table_view values = {bench->given, line->keys, 1, 0, subject->type};
+    const table_view keys = {subject->bins.count > 0 ? bench->given : bench->keys, line->keys, 1, 0, subject->type};
     const table_view result = {bench->counts, 1, subject->bins.count, 0, TABLE_U64};
-    const table_histogram_options options = {.run = {.backend = TABLE_BACKEND_CPU,
-                                                     .threads = line->threads,
-                                                     .workspace = bench->workspace,
-                                                     .workspace_bytes = bench->workspace_bytes}};
+    const table_pipeline_options run = {.backend = TABLE_BACKEND_CPU,
+                                        .threads = line->threads,
+                                        .workspace = bench->workspace,
+                                        .workspace_bytes = bench->workspace_bytes};
+    return subject_call(subject, &keys, bench->values, &result, &run, bytes);
+}
+
+static table_status run_once(const struct bench *bench, const struct line *line, double *ms) {
+    if (line->subject->bins.count == 0)
+        memcpy(bench->keys, bench->given, bench->bytes);
     const double start = bench_seconds();
-    const table_status status = table_histogram_async(&values, &subject->bins, &result, &options);
+    const table_status status = call(bench, line, NULL);
     *ms = (bench_seconds() - start) * 1e3;
     return status;
 }
@@ -173,10 +180,6 @@ static void count_plainly(const struct bench *bench, const struct line *line) {
             bin++;
         bench->expected[bin]++;
     }
-}
-
-static table_status run_once(const struct bench *bench, const struct line *line, double *ms) {
-    return line->subject->bins.count > 0 ? histogram_once(bench, line, ms) : sort_once(bench, line, ms);
 }
 
 /* Each number of threads once, before anything is timed. */
@@ -284,17 +287,11 @@ static table_status most_workspace(const struct bench *bench, size_t *most) {
     *most = 0;
     for (size_t s = 0; s < SUBJECTS && status == TABLE_OK; s++)
         for (size_t t = 0; t < bench->options->thread_count && status == TABLE_OK; t++) {
-            const struct subject *subject = &bench_subjects[s];
-            const table_view keys = {bench->given, bench->bytes / table_type_size(subject->type), 1, 0, subject->type};
-            const table_view result = {bench->counts, 1, subject->bins.count, 0, TABLE_U64};
-            const table_pipeline_options run = {.backend = TABLE_BACKEND_CPU, .threads = bench->options->threads[t]};
-            const table_sort_options sort = {.run = run};
-            const table_histogram_options histogram = {.run = run};
+            const struct line line = {.subject = &bench_subjects[s],
+                                      .keys = bench->bytes / table_type_size(bench_subjects[s].type),
+                                      .threads = bench->options->threads[t]};
             size_t bytes = 0;
-            status = subject->bins.count > 0
-                         ? table_histogram_workspace(&keys, &subject->bins, &result, &histogram, &bytes)
-                         : table_radix_sort_workspace(&keys, subject->value_bytes ? bench->values : NULL,
-                                                      subject->value_bytes, &sort, &bytes);
+            status = call(bench, &line, &bytes);
             *most = bytes > *most ? bytes : *most;
         }
     return status;

@@ -77,7 +77,7 @@ static bool expect(const struct device_case *what) {
     bench_split(what->options, &in, &out, &options);
     const table_status status = table_prefix_sum(&in, &out, &options);
     if (status != TABLE_OK) {
-        report_note(what->report, "the CPU backend: %s: %s", table_status_text(status), table_error_detail());
+        report_failure(what->report, status, "the CPU backend");
         return false;
     }
     return CUDA(what->report, cudaMemcpyAsync, tables->expected, tables->host_expected, bytes, cudaMemcpyHostToDevice,
@@ -144,8 +144,8 @@ static bool add_work(struct device_run *run, struct device_case *what, enum work
     work->check_overflow = check_overflow;
     if (!work_prepare(what, work, &reason)) {
         if (reason != TABLE_OK && !*left_out)
-            report_note(run->report, "%s is left out, %zu x %zu: %s: %s", work_name(work), what->in.rows,
-                        what->shape.columns, table_status_text(reason), table_error_detail());
+            report_failure(run->report, reason, "%s is left out, %zu x %zu", work_name(work), what->in.rows,
+                           what->shape.columns);
         *left_out |= reason == TABLE_ERROR_STRATEGY;
         return true;
     }
@@ -205,8 +205,7 @@ static void measure_stages(const struct device_case *what, const struct work *wo
         bench_split(what->options, &in, &out, &options);
         const table_status status = table_prefix_sum(&in, &out, &options);
         if (status != TABLE_OK) {
-            report_note(what->report, "stages of %s: %s: %s", work_name(work), table_status_text(status),
-                        table_error_detail());
+            report_failure(what->report, status, "stages of %s", work_name(work));
             return;
         }
         for (int s = 0; s < 3; ++s)

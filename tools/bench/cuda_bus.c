@@ -80,7 +80,7 @@ static bool stream(const struct bus *bus) {
                                          .scan = {.backend = TABLE_BACKEND_CUDA}};
     const table_status status = table_stream(&stream);
     if (status != TABLE_OK)
-        report_failure(bus->report, "a stream", status);
+        report_failure(bus->report, status, "a stream");
     return status == TABLE_OK;
 }
 

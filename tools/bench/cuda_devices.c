@@ -77,8 +77,7 @@ static bool scan(struct devices_run *run, size_t rows, table_devices_report *rep
     make_parts(run, line, rows, parts);
     const table_status status = table_prefix_sum_devices(parts, run->options->devices.count, NULL, report);
     if (status != TABLE_OK)
-        report_note(run->report, "%zu x %zu on each device: %s: %s", rows, line->shape.columns,
-                    table_status_text(status), table_error_detail());
+        report_failure(run->report, status, "%zu x %zu on each device", rows, line->shape.columns);
     return status == TABLE_OK;
 }
 

@@ -47,16 +47,7 @@ static table_status ours(const struct bench *bench, const struct line *line, siz
         run.workspace = bench->workspace;
         run.workspace_bytes = bench->workspace_bytes;
     }
-    const table_histogram_options histogram = {.run = run};
-    const table_sort_options sort = {.run = run};
-    void *values = subject->value_bytes ? bench->values : NULL;
-    if (subject->bins.count > 0)
-        return bytes    ? table_histogram_workspace(&keys, &subject->bins, &result, &histogram, bytes)
-               : report ? table_histogram(&keys, &subject->bins, &result, &histogram)
-                        : table_histogram_async(&keys, &subject->bins, &result, &histogram);
-    return bytes    ? table_radix_sort_workspace(&keys, values, subject->value_bytes, &sort, bytes)
-           : report ? table_radix_sort(&keys, values, subject->value_bytes, &sort)
-                    : table_radix_sort_async(&keys, values, subject->value_bytes, &sort);
+    return subject_call(subject, &keys, bench->values, &result, &run, bytes);
 }
 
 static int cub(const struct bench *bench, const struct line *line, void *workspace, size_t *bytes) {

@@ -18,7 +18,7 @@ static int expect_counts(const struct bench *bench, const struct line *line, uin
         return EX_UNAVAILABLE;
     const table_status status = table_histogram(&values, &subject->bins, &result, &options);
     if (status != TABLE_OK)
-        report_note(bench->report, "the CPU backend: %s: %s", table_status_text(status), table_error_detail());
+        report_failure(bench->report, status, "the CPU backend");
     return status == TABLE_OK ? EX_OK : EX_UNAVAILABLE;
 }
 

@@ -82,8 +82,7 @@ bool work_queue(const struct device_case *what, const struct work *work) {
         bench_split(what->options, &in, &out, &options);
         const table_status status = table_prefix_sum_async(&in, &out, &options);
         if (status != TABLE_OK)
-            report_note(what->report, "%s, %zu x %zu: %s: %s", work_name(work), what->in.rows, what->shape.columns,
-                        table_status_text(status), table_error_detail());
+            report_failure(what->report, status, "%s, %zu x %zu", work_name(work), what->in.rows, what->shape.columns);
         return status == TABLE_OK;
     }
     if (work->kind == WORK_MEMCPY)
@@ -198,8 +197,7 @@ static bool call_once(const struct device_case *what, const struct work *work) {
     bench_split(what->options, &in, &out, &options);
     const table_status status = table_prefix_sum(&in, &out, &options);
     if (status != TABLE_OK)
-        report_note(what->report, "a call, %s: %s: %s", work_name(work), table_status_text(status),
-                    table_error_detail());
+        report_failure(what->report, status, "a call, %s", work_name(work));
     return status == TABLE_OK;
 }
 

@@ -76,7 +76,6 @@ static const struct list {
 } lists[] = {
     {"columns", take_columns, offsetof(struct bench_options, shape_count)},
     {"types", take_pair, offsetof(struct bench_options, pair_count)},
-    {"pairs", take_pair, offsetof(struct bench_options, pair_count)},
     {"rows", take_rows, offsetof(struct bench_options, row_count)},
     {"threads", take_threads, offsetof(struct bench_options, thread_count)},
     {"strategy", take_strategy, offsetof(struct bench_options, strategy_count)},
@@ -159,9 +158,7 @@ static const struct option_row rows[] = {
         "at the same time; with the time of the exchange, and of a call for 1024 rows on each. The ceiling is 1.5 "
         "copies: two reads and a write"),
     LIST("columns", "columns of the tables, such as 1,4,1000; 4/8 is a window of 4 columns in rows of 8"),
-    NUMBER("stride", take_bytes, stride, "windows in rows of N elements, for all columns"),
     LIST("types", "such as u32,f32, or pairs such as u8:u32"),
-    LIST("pairs", "the same, beside the types"),
     NUMBER("bytes", take_bytes, options.bytes,
            "size of the larger of the two tables, such as 64M, the default on the CPU; on a GPU 512M"),
     LIST("rows",

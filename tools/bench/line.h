@@ -8,7 +8,6 @@
 struct bench_line {
     struct arguments common;
     struct bench_options options;
-    size_t stride;
     bool quick;
 };
 

@@ -16,6 +16,10 @@ struct subject {
 enum { SUBJECTS = 12 };
 extern const struct subject bench_subjects[SUBJECTS];
 
+/* The sort or the histogram, as the options say; with `bytes` the workspace that it needs. */
+table_status subject_call(const struct subject *subject, const table_view *keys, void *values, const table_view *result,
+                          const table_pipeline_options *run, size_t *bytes);
+
 /* The figures that all lines begin with. */
 #define SUBJECT_FIGURES(SUBJECT, SPREAD, KEYS)                                                                         \
     TEXT_FIGURE("what", "what", -22, (SUBJECT)->name),                                                                 \

@@ -126,7 +126,12 @@ void report_note(struct bench_report *report, const char *format, ...) {
         memcpy(report->notes[report->note_count++], text, sizeof text);
 }
 
-void report_failure(struct bench_report *report, const char *what, table_status status) {
+void report_failure(struct bench_report *report, table_status status, const char *format, ...) {
+    char what[NOTE_TEXT / 2];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(what, sizeof what, format, arguments);
+    va_end(arguments);
     report_note(report, "%s: %s: %s", what, table_status_text(status), table_error_detail());
 }
 

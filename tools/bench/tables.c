@@ -202,19 +202,8 @@ int bench_serial_scan(const table_view *in, const table_view *out) {
 
 size_t bench_count_differing(const void *a, const void *b, size_t count, size_t size) {
     size_t differing = 0;
-    if (size == 2) {
-        const uint16_t *left = a, *right = b;
-        for (size_t k = 0; k < count; ++k)
-            differing += left[k] != right[k];
-    } else if (size == 4) {
-        const uint32_t *left = a, *right = b;
-        for (size_t k = 0; k < count; ++k)
-            differing += left[k] != right[k];
-    } else {
-        const uint64_t *left = a, *right = b;
-        for (size_t k = 0; k < count; ++k)
-            differing += left[k] != right[k];
-    }
+    for (size_t at = 0; at < count * size; at += size)
+        differing += memcmp((const char *)a + at, (const char *)b + at, size) != 0;
     return differing;
 }
 

@@ -134,8 +134,7 @@ static void complete_value(const char *begun, const char *option) {
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
         for (const char *const *word = lists[i].words; *word && strcmp(option, lists[i].option) == 0; word++)
             complete_word(begun, *word, "");
-    if (strcmp(option, "type") != 0 && strcmp(option, "out-type") != 0 && strcmp(option, "types") != 0 &&
-        strcmp(option, "pairs") != 0)
+    if (strcmp(option, "type") != 0 && strcmp(option, "out-type") != 0 && strcmp(option, "types") != 0)
         return;
     for (int type = 1; table_type_name((table_type)type); type++)
         complete_word(begun, table_type_name((table_type)type), "");
