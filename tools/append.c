@@ -240,6 +240,6 @@ int append_main(int argc, char **argv) {
                                             {scan_sum_up, STEP_WORK, true},        {finish, STEP_WRITE, false}};
     static const struct job_table table = {&options_of_append, check_arguments,  JOB_STEPS(steps),
                                            scan_tell,          scan_free_tables, close_all};
-    struct growth growth = {.job = SCAN_NO_FILES, .fd = -1, .state_file = {.fd = -1, .slot = -1}};
+    static struct growth growth = {.job = SCAN_NO_FILES, .fd = -1, .state_file = ATOMIC_FILE_NONE};
     return job_run(&table, &growth, &growth.job.arguments.common, argc, argv);
 }

@@ -28,6 +28,10 @@ struct atomic_file {
     char target[PATH_MAX];
 };
 
+/* All that one is before it is opened. */
+#define ATOMIC_FILE_NONE                                                                                               \
+    { .fd = -1, .slot = -1 }
+
 /* In this order; each returns EX_OK, or the exit code after a message, and the file is then discarded. reserve() asks
  * for the room that `bytes` bytes need, so that a full disk is found before the work. finish() leaves the data on the
  * disk but not yet under its name; publish() does so, too, and names it. */

@@ -122,6 +122,6 @@ int gen_main(int argc, char **argv) {
     static const struct job_step steps[] = {
         {open_table, STEP_WRITE, false}, {generate, STEP_WORK, true}, {publish, STEP_WRITE, false}};
     static const struct job_table table = {&options_of_gen, check_arguments, JOB_STEPS(steps), NULL, NULL, close_all};
-    struct gen_job job = {.file = {.fd = -1, .slot = -1}};
+    static struct gen_job job = {.file = ATOMIC_FILE_NONE};
     return job_run(&table, &job, &job.arguments.common, argc, argv);
 }

@@ -33,7 +33,7 @@ struct job_table {
 
 #define JOB_STEPS(STEPS) STEPS, sizeof(STEPS) / sizeof(STEPS)[0]
 
-/* Runs a command, whose work and arguments these are. The exit code. */
+/* Runs a command, whose work and arguments these are: too large for a small stack. The exit code. */
 int job_run(const struct job_table *table, void *context, struct arguments *arguments, int argc, char **argv);
 
 #endif

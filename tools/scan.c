@@ -194,6 +194,6 @@ int scan_main(int argc, char **argv) {
                                             {finish_outputs, STEP_WRITE, false}};
     static const struct job_table table = {&options_of_scan, check_arguments,  JOB_STEPS(steps),
                                            scan_tell,        scan_free_tables, scan_close};
-    struct scan_job job = SCAN_NO_FILES;
+    static struct scan_job job = SCAN_NO_FILES;
     return job_run(&table, &job, &job.arguments.common, argc, argv);
 }

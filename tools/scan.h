@@ -52,12 +52,7 @@ struct scan_job {
 
 /* All that a scan_job is before anything is opened. */
 #define SCAN_NO_FILES                                                                                                  \
-    {                                                                                                                  \
-        .output = {.fd = -1, .slot = -1}, .carry_file = {.fd = -1, .slot = -1}, .state = {                             \
-            .lock = -1,                                                                                                \
-            .output = {.fd = -1, .slot = -1}                                                                           \
-        }                                                                                                              \
-    }
+    { .output = ATOMIC_FILE_NONE, .carry_file = ATOMIC_FILE_NONE, .state = STATE_FILE_NONE }
 
 /* The steps of a scan, which `append` takes, too; each returns EX_OK, or the exit code after a message. Opens the
  * inputs and finds out what is to be summed. */

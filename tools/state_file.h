@@ -20,9 +20,7 @@ struct state_file {
 
 /* All that a state_file is before it is read. */
 #define STATE_FILE_NONE                                                                                                \
-    (struct state_file) {                                                                                              \
-        .lock = -1, .output = {.fd = -1, .slot = -1 }                                                                  \
-    }
+    { .lock = -1, .output = ATOMIC_FILE_NONE }
 
 /* Whether the file at `path` begins like a state. False where it cannot be read, or is no regular file. */
 bool state_file_recognise(const char *path);

@@ -240,6 +240,6 @@ int sum_main(int argc, char **argv) {
     static const struct job_step steps[] = {
         {open_sums, STEP_READ, false}, {subtract, STEP_WORK, false}, {check_end, STEP_READ, false}};
     static const struct job_table table = {&options_of_sum, check_arguments, JOB_STEPS(steps), tell, NULL, close_all};
-    struct range range = {.wrapped = 0};
+    static struct range range = {.wrapped = 0};
     return job_run(&table, &range, &range.arguments.scan.common, argc, argv);
 }

@@ -391,6 +391,6 @@ int verify_main(int argc, char **argv) {
                                             {make_room, STEP_WORK, false},       {compare, STEP_WORK, true},
                                             {inputs_unchanged, STEP_READ, false}};
     static const struct job_table table = {&options_of_verify, NULL, JOB_STEPS(steps), tell, NULL, close_all};
-    struct comparison comparison = {.state = STATE_FILE_NONE};
+    static struct comparison comparison = {.state = STATE_FILE_NONE};
     return job_run(&table, &comparison, &comparison.arguments.common, argc, argv);
 }

@@ -247,6 +247,6 @@ int count_main(int argc, char **argv) {
                                             {write_counters, STEP_WRITE, true}};
     static const struct job_table table = {&options_of_count, check_arguments, JOB_STEPS(steps), tell,
                                            free_tables,       close_all};
-    struct count_job job = {.output = {.fd = -1, .slot = -1}};
+    static struct count_job job = {.output = ATOMIC_FILE_NONE};
     return job_run(&table, &job, &job.arguments.common, argc, argv);
 }

@@ -264,6 +264,6 @@ int hist_main(int argc, char **argv) {
                                             {hist_cumulate, STEP_WORK, false}, {write_output, STEP_WRITE, true}};
     static const struct job_table table = {&options_of_hist, check_arguments, JOB_STEPS(steps), tell,
                                            release,          close_all};
-    struct hist_job job = {.output = {.fd = -1, .slot = -1}};
+    static struct hist_job job = {.output = ATOMIC_FILE_NONE};
     return job_run(&table, &job, &job.arguments.common, argc, argv);
 }

@@ -221,6 +221,6 @@ int sort_main(int argc, char **argv) {
                                             {write_outputs, STEP_WRITE, true}};
     static const struct job_table table = {&options_of_sort, check_arguments, JOB_STEPS(steps), tell,
                                            free_tables,      close_all};
-    struct sort_job job = {.output = {.fd = -1, .slot = -1}, .value_output = {.fd = -1, .slot = -1}};
+    static struct sort_job job = {.output = ATOMIC_FILE_NONE, .value_output = ATOMIC_FILE_NONE};
     return job_run(&table, &job, &job.arguments.common, argc, argv);
 }

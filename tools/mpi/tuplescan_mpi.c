@@ -219,7 +219,7 @@ static int report(const struct job *job, double seconds) {
 }
 
 static int scan(int argc, char **argv) {
-    struct job job = {.output = {.fd = -1, .slot = -1}};
+    struct job job = {.output = ATOMIC_FILE_NONE};
     const double begun = MPI_Wtime();
     MPI_Comm_rank(MPI_COMM_WORLD, &job.rank);
     MPI_Comm_size(MPI_COMM_WORLD, &job.ranks);
