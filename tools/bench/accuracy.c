@@ -96,8 +96,8 @@ static bool find_errors(struct trial *trial) {
 
 enum runner { OURS_CPU, OURS_CUDA, SERIAL, CUB };
 
-/* A table_status, or -1 from a peer that cannot run. Only on CUDA is there a choice of strategies; on the CPU the second
- * run has all threads. */
+/* A table_status, or -1 from a peer that cannot run. Only on CUDA is there a choice of strategies; on the CPU the
+ * second run has all threads. */
 static int run(enum runner runner, const table_view *in, const table_view *out, table_strategy strategy, bool second) {
     const table_scan_options options = {.backend = runner == OURS_CPU ? TABLE_BACKEND_CPU : TABLE_BACKEND_CUDA,
                                         .strategy = strategy,
