@@ -1,5 +1,5 @@
 """Doxygen makes the pages of the API without a warning, and each call of the headers has its place and its comment in
-them. Usage: test_reference.py DOXYGEN DOXYFILE INCLUDE"""
+them. Some program of examples/ makes each call, and examples/meson.build runs each program. Usage: test_reference.py DOXYGEN DOXYFILE INCLUDE"""
 import re
 import subprocess
 import sys
@@ -13,6 +13,19 @@ def declared_calls(include):
     for header in (include / 'tuplescan').glob('*.h'):
         calls |= set(re.findall(r'^TABLE_API[^;]*?\b(table_\w+)\(', header.read_text(), re.MULTILINE | re.DOTALL))
     return calls
+
+
+def lacking_examples(calls, examples):
+    programs = {path: path.read_text() for path in examples.glob('*.c')}
+    build, pages = (examples / 'meson.build').read_text(), (examples / 'examples.dox').read_text()
+    for call in sorted(calls):
+        if not any(re.search(rf'\b{call}\(', text) for text in programs.values()):
+            yield f'{call}() is in no program of {examples}'
+    for path in sorted(programs):
+        if f"'{path.stem}'" not in build and f"'{path.name}'" not in build:
+            yield f'{path.name} is not built by examples/meson.build'
+        if f'@example {path.name} ' not in pages:
+            yield f'{path.name} is not in examples/examples.dox'
 
 
 def main():
@@ -30,6 +43,7 @@ def main():
              if member.get('kind') == 'function'}
     calls = declared_calls(Path(include))
     faults += [f'{call} is not in the reference' for call in sorted(calls - shown)]
+    faults += lacking_examples(calls, Path(include).parent / 'examples')
     print(*faults, sep='\n')
     print(f'{len(files)} headers, {len(shown)} calls, {len(faults)} faults')
     return 1 if faults or done.returncode != 0 or not calls else 0

@@ -1,0 +1,44 @@
+/* Rows, values and keys that are spread over the ranks of MPI. Here 1000 rows of ones on each; run by mpirun -n 4.
+ *
+ *     mpicc ranks_mpi.c -o ranks_mpi $(pkg-config --cflags --libs tuplescan-mpi)
+ *
+ * prints
+ *
+ *     the last row is all there are: 1
+ *     so are the totals: 1
+ *     so are the values of the first bin: 1
+ *     so are the keys of digit 1: 1 */
+#include <tuplescan/mpi.h>
+
+#include "check.h"
+
+enum { ROWS = 1000, BINS = 2 };
+
+static uint32_t ones[ROWS], sums[ROWS];
+
+int main(int argc, char **argv) {
+    MPI_Init(&argc, &argv);
+    int rank, ranks;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    const uint32_t all = ROWS * (uint32_t)ranks;
+    for (int i = 0; i < ROWS; i++)
+        ones[i] = 1;
+
+    uint32_t total, last[1];
+    const table_view in = {ones, ROWS, 1, 0, TABLE_U32}, out = {sums, ROWS, 1, 0, TABLE_U32};
+    check(table_prefix_sum_mpi(&in, &out, &(table_scan_options){.carry_out = last}, MPI_COMM_WORLD));
+    check(table_column_totals_mpi(&in, TABLE_U32, &total, NULL, MPI_COMM_WORLD));
+
+    uint64_t counts[BINS], own[BINS], before[BINS], totals[BINS];
+    const table_view result = {counts, 1, BINS, 0, TABLE_U64};
+    const table_bins bins = {.kind = TABLE_BINS_INTEGER, .count = BINS, .first = 1};
+    check(table_histogram_mpi(&in, &bins, &result, NULL, MPI_COMM_WORLD));
+    check(table_digit_counts_mpi(&in, &(table_digit){.bits = 1}, own, before, totals, NULL, MPI_COMM_WORLD));
+    if (rank == 0)
+        printf("the last row is all there are: %d\nso are the totals: %d\nso are the values of the first bin: %d\n"
+               "so are the keys of digit 1: %d\n",
+               last[0] == all, total == all, counts[0] == all, totals[1] == all && before[1] == 0 && own[1] == ROWS);
+    MPI_Finalize();
+    return 0;
+}
