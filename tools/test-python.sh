@@ -3,7 +3,7 @@
 # is downloaded stays in build-python/wheels, so that from the second time on no network is needed. Parts, of which all
 # are run unless some are named first:
 #
-#   numpy    python/tests, and the example; and the wheel alone, in a folder without what this machine has
+#   numpy    python/tests, the examples among them; and the wheel alone, in a folder without what this machine has
 #   jax      tuplescan.jax, and arrays of JAX; on the CPU
 #   dask     those with arrays of dask, its LocalCluster, zarr and xarray; left out if these cannot be installed
 #   frames   those with frames of pandas, polars and pyarrow; left out if these cannot be installed
@@ -158,10 +158,10 @@ for part in $parts; do
             tested numpy "$python" "numpy pytest ml_dtypes mypy" "$tests" "$@"
             check "$here/numpy/bin/python" tools/wheel_alone.py "$wheel" "$here/numpy"
             check has_metadata "$here/numpy/bin/python"
-            check "$here/numpy/bin/python" tests/test_example.py examples/sums.py "$here/numpy/bin/python" examples/sums.py
             ;;
         jax) tested jax "$python" "numpy pytest jax" "$tests/test_exchange.py" "$tests/test_jax.py" -k jax ;;
-        torch) tested torch "$python" "numpy pytest torch" "$tests/torch_by_hand.py" "$tests/test_cookbook.py" "$@" ;;
+        torch) tested torch "$python" "numpy pytest torch" "$tests/torch_by_hand.py" "$tests/test_cookbook.py" \
+            "$tests/test_examples.py" "$@" ;;
         pages)
             if environment pages "$python" numpy jax pdoc &&
                 "$here/pages/bin/pip" install --quiet --no-index --no-deps "$wheel"; then
