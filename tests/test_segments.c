@@ -446,7 +446,8 @@ static void test_any_offsets(void **state) {
             const int64_t value = memory.offsets[i];
             if (value < (lengths ? 0 : before) || value > ROWS - (lengths ? before : 0))
                 expected = i;
-            before = lengths ? before + value : value;
+            else
+                before = lengths ? before + value : value;
         }
         call.segments.kind = lengths ? TABLE_SEGMENT_LENGTHS : TABLE_SEGMENT_OFFSETS;
         call.segments.wrong = &memory.wrong;

@@ -54,6 +54,9 @@ PyObject *core_column_totals(PyObject *module, PyObject *arguments);
 /* recurrence.c */
 PyObject *core_recurrence(PyObject *module, PyObject *arguments);
 
+/* segments.c */
+PyObject *core_segments(PyObject *module, PyObject *arguments);
+
 /* columns.c */
 PyObject *core_scan_columns(PyObject *module, PyObject *arguments);
 

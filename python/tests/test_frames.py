@@ -379,3 +379,37 @@ def test_arrow():
 def test_examples():
     pytest.importorskip("pandas")
     check_examples(frames, "cumsum", "cummax", "cummin", "cumprod", "ewm_mean")
+
+
+def test_groups_in_any_order():
+    rng = np.random.default_rng(5)
+    keys, columns = rng.integers(-3, 4, 900), {"a": rng.random(900), "b": rng.integers(0, 9, 900)}
+    for name in ("cumsum", "cummax", "cumprod"):
+        for by in (keys, keys.astype("U"), keys / 3):
+            made = getattr(frames, name)({**columns, "key": by}, by="key")
+            assert list(made) == ["a", "b"]
+            for column, own in made.items():
+                for key in np.unique(keys):
+                    alone = getattr(tuplescan, name)(columns[column][keys == key])
+                    assert own[keys == key].tobytes() == alone.tobytes()
+    assert frames.cumsum([[1, 2, 3]], by=[1, 0, 1])[0].tolist() == [1, 2, 4]
+    for wrong, error in [({"by": "c"}, KeyError), ({"by": [1]}, ValueError), ({"by": "a", "start": 1}, ValueError)]:
+        with pytest.raises(error):
+            frames.cumsum(columns, **wrong)
+
+
+def test_groups_of_frames():
+    pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
+    rng = np.random.default_rng(6)
+    data = {"key": rng.integers(0, 5, 200), "x": rng.integers(0, 9, 200) / 4, "n": rng.integers(0, 9, 200)}
+    frame = pandas.DataFrame(data)
+    frame.loc[3, "x"] = None
+    expected = frame.groupby("key").cumsum()
+    pandas.testing.assert_frame_equal(frames.cumsum(frame, by="key"), expected)
+    pandas.testing.assert_frame_equal(frames.cumsum(frame[["x", "n"]], by=frame["key"].astype(str)), expected)
+    gone = frames.cumsum(frame, by="key", skipna=False)["x"].isna()
+    assert gone.equals((frame["key"] == frame["key"][3]) & (frame.index >= 3))
+    frame = polars.DataFrame(data)
+    expected = frame.select(polars.col("x", "n").cum_sum().over("key"))
+    assert frames.cumsum(frame, by="key").equals(expected)
+    assert frames.cumsum(frame.to_arrow(), by="key").column_names == ["x", "n"]

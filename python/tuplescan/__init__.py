@@ -31,6 +31,8 @@ __all__ = [
     "lfilter1",
     "linear_recurrence",
     "nancumsum",
+    "segmented_cumsum",
+    "segmented_totals",
     "set_num_threads",
     "sort",
 ]
@@ -40,6 +42,7 @@ _FROM = {
     "_calls": ("column_totals", "cummax", "cummin", "cumprod", "cumulative_sum", "nancumsum"),
     "_keys": ("argsort", "bincount", "digit_counts", "histogram", "sort"),
     "_recurrences": ("discounted_returns", "ewm_mean", "lfilter1", "linear_recurrence"),
+    "_segments": ("segmented_cumsum", "segmented_totals"),
     "_state": ("State",),
 }
 

@@ -289,3 +289,34 @@ def lfilter1(
 def lfilter1(
     b: ArrayLike, a: ArrayLike, x: Any, axis: SupportsIndex = 0, *, zi: Any, threads: int | None = None
 ) -> tuple[Any, Any]: ...
+# The results are arrays of the library of x, ragged for a ragged x.
+def segmented_cumsum(
+    x: Any,
+    offsets: ArrayLike | None = None,
+    *,
+    lengths: ArrayLike | None = None,
+    keys: ArrayLike | None = None,
+    heads: ArrayLike | None = None,
+    dtype: Any = None,
+    operation: Literal["sum", "max", "min", "prod"] = "sum",
+    exclusive: bool = False,
+    reverse: bool = False,
+    include_initial: bool = False,
+    start: ArrayLike | None = None,
+    check_overflow: bool = False,
+    skip_nan: bool = False,
+    threads: int | None = None,
+) -> Any: ...
+def segmented_totals(
+    x: Any,
+    offsets: ArrayLike | None = None,
+    *,
+    lengths: ArrayLike | None = None,
+    keys: ArrayLike | None = None,
+    heads: ArrayLike | None = None,
+    dtype: Any = None,
+    operation: Literal["sum", "max", "min", "prod"] = "sum",
+    start: ArrayLike | None = None,
+    skip_nan: bool = False,
+    threads: int | None = None,
+) -> Any: ...

@@ -12,11 +12,15 @@ from . import _core
 from ._arrays import (NOTHING, add_no_rows, going_on, of_numpy, row_to_start_with, rows_at_once, sum_piece,
                       without_mask)  # fmt: skip
 from ._errors import OverflowAt
+from ._keys import argsort
 from ._kinds import kind_of, refuse_lazy, refuse_missing
 from ._recurrences import ewm_mean as _means_of
+from ._segments import Segments, run
 from ._state import as_it_was_if_it_fails
 from ._threads import limited
-from ._types import MAXIMUM, MINIMUM, PRODUCT, SUM, Options, added_in, sums_type, typed
+from ._types import CHECK_OVERFLOW, EXCLUSIVE, MAXIMUM, MINIMUM, PRODUCT, REVERSE, SUM, Options, added_in, sums_type, typed
+
+_BITS_OF_GROUPS = EXCLUSIVE | REVERSE | CHECK_OVERFLOW
 
 
 @dataclasses.dataclass
@@ -166,6 +170,24 @@ def _taken_apart(frame):
     raise TypeError(f"frame: {type(frame)!r} is no frame of pandas, polars or pyarrow, no mapping and no sequence")
 
 
+def _without(frame, place):
+    """The names of the other columns, and what makes such a frame of them."""
+    kind = kind_of(frame)
+    if kind == "pandas.DataFrame":
+        frame = frame.iloc[:, [j for j in range(frame.shape[1]) if j != place]]
+    elif kind == "polars.DataFrame":
+        frame = frame.drop(frame.columns[place])
+    elif kind in ("pyarrow.Table", "pyarrow.RecordBatch"):
+        names = [name for j, name in enumerate(frame.schema.names) if j != place]
+        return names, lambda made: type(frame).from_arrays(made, names=names)
+    elif isinstance(frame, collections.abc.Mapping):
+        frame = {name: column for j, (name, column) in enumerate(frame.items()) if j != place}
+    else:
+        return list(range(len(frame) - 1)), list
+    names, _, _, rebuilt = _taken_apart(frame)
+    return names, rebuilt
+
+
 @contextlib.contextmanager
 def _about(name):
     try:
@@ -285,8 +307,82 @@ def _sum_columns(columns, kinds, options):
     return sums, first
 
 
-def _scan(frame, skipna, options):
+class _Groups:
+    """The rows of a frame by their keys, equal ones side by side in the order that they have."""
+
+    def __init__(self, keys):
+        codes = _codes_of(keys)
+        self.order = argsort(codes)
+        self.segments = Segments(len(codes), keys=codes[self.order])
+
+    def sums(self, values, kind, options):
+        sums, found = run(values[self.order], self.segments, kind, options.operation, options.bits() & _BITS_OF_GROUPS)
+        out = np.empty_like(sums)
+        out[self.order] = sums
+        return out, found and (int(self.order[found[0]]), found[1])
+
+    def gaps(self, gaps, options):
+        own = dataclasses.replace(options, operation=MAXIMUM, check_overflow=False)
+        return self.sums(gaps.view(np.uint8), np.dtype("u1"), own)[0].astype(bool)
+
+
+def _codes_of(keys):
+    """Whole numbers, the same for equal keys; of what is missing, too."""
+    kind = kind_of(keys)
+    if kind is not None and kind.startswith("pandas"):
+        import pandas
+
+        return pandas.factorize(keys, use_na_sentinel=True)[0].astype(np.int64, copy=False)
+    if kind is not None and kind.startswith("polars"):
+        return keys.rank("dense").fill_null(0).to_numpy().astype(np.int64)
+    if kind is not None:  # arrays of pyarrow
+        coded = (keys.combine_chunks() if hasattr(keys, "combine_chunks") else keys).dictionary_encode()
+        return coded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
+    keys = np.asarray(keys)
+    if keys.ndim != 1:
+        raise ValueError(f"by: has the shape {keys.shape}, and must have one dimension")
+    return keys if keys.dtype.kind in "iub" else np.unique(keys, return_inverse=True)[1]
+
+
+def _grouped(names, given, by, options):
+    """The names and columns that are summed, and the groups: by names a column of the frame, or is one."""
+    if options.start is not None or options.state is not None:
+        raise ValueError("by: groups have neither start nor state")
+    names, given = list(names), list(given)
+    if isinstance(by, (str, int)):
+        if by not in names:
+            raise KeyError(by)
+        place = names.index(by)
+        by = given.pop(place)
+    else:
+        place = None
+    groups = _Groups(by)
+    if given and len(groups.order) != len(given[0]):
+        raise ValueError(f"by: has {len(groups.order)} keys, and the frame {len(given[0])} rows")
+    return place, given, groups
+
+
+def _sum_groups(groups, columns, kinds, options):
+    """As _sum_columns(), of each group by itself."""
+    sums, first = [None] * len(columns), None
+    for (_, kind), members in _groups(columns, kinds):
+        table = np.stack([columns[j].values for j in members], axis=1)
+        made, found = groups.sums(table, kind, options)
+        for place, j in enumerate(members):
+            sums[j] = np.ascontiguousarray(made[:, place])
+        if found:
+            found = (found[0], members[found[1]])
+            first = min(first or found, found)
+    return sums, first
+
+
+def _scan(frame, skipna, options, by=None):
     names, given, take, rebuilt = _taken_apart(frame)
+    groups = None
+    if by is not None:
+        place, given, groups = _grouped(names, given, by, options)
+        if place is not None:
+            names, rebuilt = _without(frame, place)
     columns, kinds = [], []
     for name, column in zip(names, given):
         with _about(name):
@@ -296,7 +392,9 @@ def _scan(frame, skipna, options):
         raise ValueError("check_overflow: is for sums of integers")
     if options.state is not None and not skipna and any(column.gaps is not None for column in columns):
         raise ValueError("skipna: a state cannot tell that a value was missing; fill them first")
-    sums, first = _sum_columns(columns, kinds, options)
+    sums, first = _sum_groups(groups, columns, kinds, options) if groups else _sum_columns(columns, kinds, options)
+    if first and groups:
+        raise OverflowAt(*first)
     if first:
         row = len(sums[0]) - 1 - first[0] if options.reverse and options.state is None else first[0]
         raise OverflowAt(row, first[1])
@@ -304,14 +402,14 @@ def _scan(frame, skipna, options):
     for name, column, own in zip(names, columns, sums):
         gaps = column.gaps
         if gaps is not None and not skipna:
-            gaps = _gaps_of_sums(gaps, options.exclusive, options.reverse)
+            gaps = groups.gaps(gaps, options) if groups else _gaps_of_sums(gaps, options.exclusive, options.reverse)
         with _about(name):
             made.append(column.rebuilt(own, gaps))
     return rebuilt(made)
 
 
 @limited
-def cumsum(frame, dtype=None, *, exclusive=False, reverse=False, start=None, check_overflow=False, state=None,
+def cumsum(frame, dtype=None, *, by=None, exclusive=False, reverse=False, start=None, check_overflow=False, state=None,
            skipna=True, threads=None):  # fmt: skip
     """Running sums down each column of a frame, with the bits that the columns have in a table.
 
@@ -322,6 +420,9 @@ def cumsum(frame, dtype=None, *, exclusive=False, reverse=False, start=None, che
         Series and arrays of pyarrow. Columns that lie in one piece of memory, with no value missing, are read there.
     dtype : dtype, optional
         The type of all sums. By default each column's own, as tuplescan.cumsum() has it.
+    by : name of a column, or array of a key for each row, optional
+        Sum the rows of each key by themselves, in the order that they have; what is missing is a key of its own. The
+        column that is named has no sums. Not with start and state.
     exclusive : bool
         Row i is the sum of the rows before it.
     reverse : bool
@@ -357,15 +458,17 @@ def cumsum(frame, dtype=None, *, exclusive=False, reverse=False, start=None, che
     0   1.5     1
     1   NaN     2
     2   3.5     3
+    >>> tuplescan.frames.cumsum({"user": ["ann", "bob", "ann"], "paid": [3, 5, 4]}, by="user")
+    {'paid': array([3, 5, 7])}
     """
-    return _scan(frame, skipna, Options(0, dtype, None, exclusive, reverse, start, check_overflow, None, state))
+    return _scan(frame, skipna, Options(0, dtype, None, exclusive, reverse, start, check_overflow, None, state), by)
 
 
 _OF_AN_OPERATION = """Running {results} down each column of a frame, as tuplescan.{name}() has them of an array.
 
     Parameters
     ----------
-    frame, exclusive, reverse, start, check_overflow, state, skipna, threads
+    frame, by, exclusive, reverse, start, check_overflow, state, skipna, threads
         As for cumsum().
     dtype : dtype, optional
         The type of all results. By default each column's own, as tuplescan.{name}() has it.
@@ -389,10 +492,10 @@ _OF_AN_OPERATION = """Running {results} down each column of a frame, as tuplesca
 
 def _of_an_operation(name, operation, results, shown):
     @limited
-    def scan(frame, dtype=None, *, exclusive=False, reverse=False, start=None, check_overflow=False, state=None,
-             skipna=True, threads=None):  # fmt: skip
+    def scan(frame, dtype=None, *, by=None, exclusive=False, reverse=False, start=None, check_overflow=False,
+             state=None, skipna=True, threads=None):  # fmt: skip
         return _scan(frame, skipna, Options(0, dtype, None, exclusive, reverse, start, check_overflow, None, state,
-                                            operation=operation, call=name))  # fmt: skip
+                                            operation=operation, call=name), by)  # fmt: skip
 
     scan.__name__ = scan.__qualname__ = name
     scan.__doc__ = _OF_AN_OPERATION.format(name=name, results=results, shown=shown)

@@ -1,0 +1,243 @@
+"""Running sums of segments: of the rows of an array that belong together."""
+
+import sys
+
+import numpy as np
+
+from . import _core
+from ._arrays import row_to_start_with
+from ._errors import OverflowAt
+from ._kinds import refuse_missing, roots_of
+from ._libraries import library_of
+from ._threads import limited
+from ._types import (CHECK_OVERFLOW, EXCLUSIVE, MAXIMUM, MINIMUM, OFFSETS, OPERATION, PARTS, PRODUCT, REVERSE, SKIP_NAN, SUM,
+                     added_in, sums_type, taken, typed)  # fmt: skip
+
+_OPERATIONS = {"sum": SUM, "max": MAXIMUM, "min": MINIMUM, "prod": PRODUCT}
+_OF_OFFSETS, _OF_LENGTHS, _OF_KEYS, _OF_HEADS = range(1, 5)  # enum table_segment_kind
+_TOTALS = 32
+
+
+def _whole_numbers(values, name):
+    values = np.asarray(values)
+    if values.shape == (0,):  # numpy takes [] for floats
+        values = values.astype(np.int64)
+    if values.ndim != 1 or values.dtype.kind not in "iu":
+        raise TypeError(f"{name}: must be whole numbers, in one dimension, not {values.dtype!r} of {values.shape}")
+    kept = values.dtype in (np.dtype("i4"), np.dtype("i8"))
+    return np.ascontiguousarray(values, None if kept else np.int64)
+
+
+def _heads_of(keys):
+    return np.concatenate([[True], keys[1:] != keys[:-1]]) if len(keys) else np.empty(0, bool)
+
+
+def _resolved(segments):
+    """A segment array as numpy sees it, also of another library."""
+    library = library_of(segments)
+    return segments if library is None else library.to_numpy(library.resolved(segments))
+
+
+class Segments:
+    """The kind of the segments, their array as _core takes it, and how many there are, counted when it is asked."""
+
+    def __init__(self, rows, offsets=None, lengths=None, keys=None, heads=None):
+        given = {"offsets": offsets, "lengths": lengths, "keys": keys, "heads": heads}
+        given = {name: values for name, values in given.items() if values is not None}
+        if len(given) != 1:
+            raise ValueError("give one of offsets, lengths, keys and heads")
+        ((name, values),) = given.items()
+        refuse_missing(values, name)
+        values = _resolved(values)
+        if name in ("offsets", "lengths"):
+            self.values = _whole_numbers(values, name)
+            self.kind = _OF_OFFSETS if name == "offsets" else _OF_LENGTHS
+            if self.kind == _OF_OFFSETS and not len(self.values):
+                raise ValueError("offsets: must be one more than there are segments")
+            self.known = len(self.values) - (self.kind == _OF_OFFSETS)
+            return
+        values = np.asarray(values)
+        if values.shape != (rows,):
+            raise ValueError(f"{name}: has the shape {values.shape}, and x has {rows} rows")
+        if name == "heads":
+            self.kind, values = _OF_HEADS, values.astype(bool, copy=False)
+        elif values.dtype.kind in "iub" and values.dtype.isnative:
+            self.kind = _OF_KEYS
+        else:
+            self.kind, values = _OF_HEADS, _heads_of(values)
+        self.values, self.known = np.ascontiguousarray(values), None
+
+    def count(self):
+        if self.known is None:
+            heads = self.values if self.kind == _OF_HEADS else _heads_of(self.values)
+            self.known = int(np.count_nonzero(heads[1:])) + (len(heads) > 0)
+        return self.known
+
+
+def run(x, segments, dtype, operation, flags, start=None, totals=False):
+    """New sums of numpy's array x down its rows, or rows of totals, and what _core answers."""
+    if x.ndim == 0:
+        raise ValueError("x must have at least one dimension")
+    kind = sums_type(x.dtype, dtype, None, operation)
+    if kind in PARTS:
+        raise TypeError("x: complex numbers have no sums of segments here; sum their parts as columns")
+    into = added_in(kind, operation) if totals or not taken(kind.name, kind.name, operation) else kind
+    if not taken(x.dtype.name, into.name, operation):
+        x = x.astype(into)
+    if flags & CHECK_OVERFLOW and into != kind:
+        raise TypeError(f"check_overflow: is for sums of 32 and 64 bits here, and dtype is {kind}")
+    counted = totals or start is not None or flags & OFFSETS
+    count, columns = segments.count() if counted else segments.known or 0, int(np.prod(x.shape[1:]))
+    rows = count if totals else len(x) + (count if flags & OFFSETS else 0)
+    sums = np.zeros((rows, *x.shape[1:]), into)
+    row = None
+    if start is not None:
+        row = row_to_start_with(start, (count, *x.shape[1:]), kind, operation)
+        row = np.ascontiguousarray(row, added_in(kind, operation)).reshape(-1)
+    found = None
+    if columns:
+        flat = np.ascontiguousarray(x).reshape(-1)
+        found = _core.segments(typed(flat), typed(sums.reshape(-1)), typed(segments.values), row, columns, count,
+                               segments.kind, flags | (_TOTALS if totals else 0) | operation << OPERATION)  # fmt: skip
+    return (sums if sums.dtype == kind else sums.astype(kind)), found
+
+
+def _ragged(x):
+    """The rows of a ragged array, its offsets, and what makes such an array of other rows; None if it is none."""
+    if getattr(x, "is_nested", False):  # a tensor of torch
+        torch = sys.modules["torch"]
+        if x.layout != torch.jagged:
+            raise TypeError("x: nested tensors must have the layout torch.jagged")
+        return x.values(), x.offsets(), lambda rows: torch.nested.nested_tensor_from_jagged(rows, x.offsets())
+    if "awkward" in roots_of(x):
+        awkward = sys.modules["awkward"]
+        lists = awkward.to_layout(awkward.to_packed(x)).to_ListOffsetArray64(True)
+        offsets = np.asarray(lists.offsets)
+
+        def made(rows):
+            content = awkward.to_layout(awkward.from_numpy(rows))
+            return awkward.Array(awkward.contents.ListOffsetArray(awkward.index.Index64(offsets), content))
+
+        return awkward.to_numpy(awkward.Array(lists.content)), offsets, made
+    return None
+
+
+def _scan(x, segments, dtype, operation, flags, start, totals=False):
+    if operation not in _OPERATIONS:
+        raise ValueError(f"operation: {operation!r} is none of {', '.join(_OPERATIONS)}")
+    ragged = _ragged(x)
+    rebuilt = None
+    if ragged:
+        if any(values is not None for values in segments.values()):
+            raise ValueError("x is ragged and has its own offsets")
+        x, segments["offsets"], rebuilt = ragged
+        if totals or flags & OFFSETS:
+            rebuilt = None
+    library = library_of(x)
+    refuse_missing(x, "x")
+    if library is not None and library.on_cuda(x):
+        raise TypeError("x: segments of arrays on CUDA are not summed here; table_segmented_prefix_sum() is for them")
+    if library is not None:
+        dtype = library.numpy_type(dtype)
+    values = np.asarray(x if library is None else library.to_numpy(library.resolved(x)))
+    sums, found = run(values, Segments(len(values) if values.ndim else 0, **segments), dtype, _OPERATIONS[operation],
+                       flags, start, totals)  # fmt: skip
+    if flags & CHECK_OVERFLOW and found:
+        raise OverflowAt(*found)
+    sums = sums if library is None else library.from_numpy(sums)
+    return rebuilt(sums) if rebuilt else sums
+
+
+@limited
+def segmented_cumsum(x, offsets=None, *, lengths=None, keys=None, heads=None, dtype=None, operation="sum",
+                     exclusive=False, reverse=False, include_initial=False, start=None, check_overflow=False,
+                     skip_nan=False, threads=None):  # fmt: skip
+    """Running sums of segments of rows, each by itself: events by user, packed documents, ragged arrays.
+
+    Each segment has the bits that cumsum() gives it alone.
+
+    Parameters
+    ----------
+    x : array of shape (n, ...)
+        Of any type that cumsum() takes, but complex numbers; on CUDA none. Or a ragged one: a nested tensor of torch
+        in the layout torch.jagged, or an array of awkward, which have their own offsets.
+    offsets : array of whole numbers, optional
+        Segment s has the rows from offsets[s] up to offsets[s + 1] (cu_seqlens). Rows before the first and after the
+        last one belong to no segment, and their sums are 0. Or one of these in its place:
+    lengths : array of whole numbers
+        How many rows each segment has, from row 0 on.
+    keys : array of n keys
+        A segment begins where the key is not that of the row before.
+    heads : array of n truth values
+        A segment begins where it is true, and at row 0.
+    dtype : dtype, optional
+        As for cumsum().
+    operation : {"sum", "max", "min", "prod"}
+        What rows are joined by.
+    exclusive : bool
+        result[i] is the sum of the rows of the segment before row i.
+    reverse : bool
+        Each segment is summed from its end.
+    include_initial : bool
+        Each segment is one row longer and begins with its start, 0. With reverse it ends with it.
+    start : scalar or array, optional
+        What the segments begin with; its shape must broadcast to a row of x for each segment.
+    check_overflow : bool
+        Integers only: raise OverflowAt(row, column), of the row of x, if a sum leaves its type.
+    skip_nan : bool
+        A NaN counts as nothing.
+    threads : int, optional
+        As for cumsum().
+
+    Returns
+    -------
+    array of x's shape, of x's library
+        One row longer for each segment with include_initial. Ragged for a ragged x without it.
+
+    Raises
+    ------
+    ValueError
+        For offsets that fall or lead beyond x, lengths that are more than x has, and what does not match x.
+    TypeError, OverflowAt
+        As cumsum().
+
+    Examples
+    --------
+    >>> tuplescan.segmented_cumsum([1, 2, 3, 4, 5], offsets=[0, 2, 5])
+    array([ 1,  3,  3,  7, 12])
+    >>> tuplescan.segmented_cumsum([1, 2, 3, 4, 5], keys=[7, 7, 7, 8, 8], reverse=True)
+    array([6, 5, 3, 9, 5])
+    """
+    flags = ((EXCLUSIVE if exclusive else 0) | (REVERSE if reverse else 0) | (OFFSETS if include_initial else 0)
+             | (CHECK_OVERFLOW if check_overflow else 0) | (SKIP_NAN if skip_nan else 0))  # fmt: skip
+    segments = {"offsets": offsets, "lengths": lengths, "keys": keys, "heads": heads}
+    return _scan(x, segments, dtype, operation, flags, start)
+
+
+@limited
+def segmented_totals(x, offsets=None, *, lengths=None, keys=None, heads=None, dtype=None, operation="sum", start=None,
+                     skip_nan=False, threads=None):  # fmt: skip
+    """The sums of segments of rows: the last row of each in segmented_cumsum(), bit for bit.
+
+    Parameters
+    ----------
+    x, offsets, lengths, keys, heads, dtype, operation, start, skip_nan, threads
+        As for segmented_cumsum().
+
+    Returns
+    -------
+    array of shape (segments, ...), of x's library
+        What an empty segment begins with is its sum.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As segmented_cumsum().
+
+    Examples
+    --------
+    >>> tuplescan.segmented_totals([1, 2, 3, 4, 5], lengths=[2, 0, 3])
+    array([ 3,  0, 12])
+    """
+    segments = {"offsets": offsets, "lengths": lengths, "keys": keys, "heads": heads}
+    return _scan(x, segments, dtype, operation, SKIP_NAN if skip_nan else 0, start, totals=True)
