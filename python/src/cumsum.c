@@ -126,12 +126,13 @@ static int read_arguments(PyObject **values, PyObject *const *arguments, Py_ssiz
 
 /* The rest of numpy's behaviour, in Python. */
 static PyObject *general(struct module_state *state, PyObject *const *values) {
-    if (!state->kept[GENERAL]) {
+    if (!kept(state, GENERAL)) {
         PyObject *calls = PyImport_ImportModule("tuplescan._calls");
-        state->kept[GENERAL] = calls ? PyObject_GetAttrString(calls, "cumsum") : NULL;
+        PyObject *cumsum = calls ? PyObject_GetAttrString(calls, "cumsum") : NULL;
         Py_XDECREF(calls);
-        if (!state->kept[GENERAL])
+        if (!cumsum)
             return NULL;
+        keep(state, GENERAL, cumsum);
     }
     PyObject *options = PyDict_New(), *result = NULL;
     PyObject *x = PyTuple_Pack(1, values[X]);

@@ -7,12 +7,6 @@
 
 #include <string.h>
 
-static void keep(struct module_state *state, int which, PyObject *by) {
-    PyObject *old = state->kept[which];
-    state->kept[which] = by;
-    Py_XDECREF(old);
-}
-
 /* numpy_is_here(ndarray, empty, {table_type: dtype}). */
 PyObject *core_numpy_is_here(PyObject *module, PyObject *tuple) {
     struct module_state *state = PyModule_GetState(module);
@@ -39,11 +33,13 @@ PyObject *core_tensors_are_here(PyObject *module, PyObject *tuple) {
     PyObject *type, *current_device;
     if (!PyArg_ParseTuple(tuple, "O!O", &PyType_Type, &type, &current_device))
         return NULL;
-    const int there = dlpack_exchange_of(type, &state->exchange);
+    const struct dlpack_exchange *exchange = NULL, *none = NULL;
+    const int there = dlpack_exchange_of(type, &exchange);
     if (there < 0)
         return NULL;
-    const bool news = there && state->exchange->view_object && !state->kept[TENSOR];
+    const bool news = there && exchange->view_object && !kept(state, TENSOR);
     if (news) {
+        __atomic_compare_exchange_n(&state->exchange, &none, exchange, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
         keep(state, TENSOR_DEVICE, Py_NewRef(current_device));
         keep(state, TENSOR, Py_NewRef(type));
     }
@@ -269,7 +265,7 @@ static const struct library {
 
 const struct library *library_of(const struct module_state *state, PyObject *x) {
     for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++)
-        if ((PyObject *)Py_TYPE(x) == state->kept[libraries[i].type])
+        if ((PyObject *)Py_TYPE(x) == kept(state, libraries[i].type))
             return &libraries[i];
     return NULL;
 }
@@ -305,7 +301,7 @@ static bool sum_opened(struct module_state *state, const struct library *library
         return false;
     const struct place place = {state, in};
     const struct tables_memory memory = {library->take, library->release, &place};
-    return tables_queue(&tables, &run, &state->memo, &memory) == TABLE_OK;
+    return tables_queue(&tables, &run, &memory) == TABLE_OK;
 }
 
 PyObject *library_sum(struct module_state *state, const struct library *library, PyObject *x, PyObject *out, long axis,

@@ -59,6 +59,9 @@ static void release(void *module) { clear(module); }
 
 static PyModuleDef_Slot slots[] = {
     {Py_mod_exec, (void *)execute}, /* -Wpedantic: Python's own rule */
+#ifdef Py_mod_gil                   /* Python 3.13; the limited API of 3.11 has no free threads */
+    {Py_mod_gil, Py_MOD_GIL_NOT_USED},
+#endif
     {0, NULL},
 };
 

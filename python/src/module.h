@@ -29,11 +29,23 @@ enum {
     KEPT = TYPES + TABLE_BF16 + 1
 };
 
+/* What is kept once stays, so that threads may read it while others come to the same. */
 struct module_state {
     PyObject *kept[KEPT];
     const struct dlpack_exchange *exchange; /* of TENSOR */
-    struct tables_memo memo;                /* of calls on a stream */
 };
+
+/* What is kept, with all that was kept before it. */
+static inline PyObject *kept(const struct module_state *state, int which) {
+    return __atomic_load_n(&state->kept[which], __ATOMIC_ACQUIRE);
+}
+
+/* Keeps `by`, whose reference it takes over, unless there is something already. */
+static inline void keep(struct module_state *state, int which, PyObject *by) {
+    PyObject *none = NULL;
+    if (!__atomic_compare_exchange_n(&state->kept[which], &none, by, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+        Py_XDECREF(by);
+}
 
 /* cumsum.c */
 PyObject *core_cumsum(PyObject *module, PyObject *const *arguments, Py_ssize_t count, PyObject *names);

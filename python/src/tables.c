@@ -224,8 +224,17 @@ table_status tables_workspace(const struct tables *tables, struct tables_run *ru
     return TABLE_OK;
 }
 
-static struct tables_memo memo_of(const struct tables *tables, const struct tables_run *run) {
-    struct tables_memo memo;
+/* The workspace that the last call of one kind of tables needed, and which these were. */
+struct memo {
+    table_view in, out; /* instead of the data: where it lies in a line */
+    table_scan_options options;
+    size_t bytes;
+};
+
+static _Thread_local struct memo last;
+
+static struct memo memo_of(const struct tables *tables, const struct tables_run *run) {
+    struct memo memo;
     memset(&memo, 0, sizeof memo); /* its padding, too */
     const table_view *const from[] = {&tables->in, &tables->out};
     table_view *const to[] = {&memo.in, &memo.out};
@@ -245,10 +254,10 @@ static struct tables_memo memo_of(const struct tables *tables, const struct tabl
 
 /* tables_workspace(), without asking where the tables differ from the last ones in nothing but where they are. True: so
  * it was. If they need more for once, tables_scan() returns TABLE_ERROR_WORKSPACE, and nothing was done. */
-static bool workspace_as_before(const struct tables *tables, struct tables_run *run, const struct tables_memo *memo) {
-    run->workspace_bytes = memo->bytes;
-    const struct tables_memo now = memo_of(tables, run);
-    return memo->in.type && tables_calls(tables) == 1 && memcmp(&now, memo, sizeof now) == 0;
+static bool workspace_as_before(const struct tables *tables, struct tables_run *run) {
+    run->workspace_bytes = last.bytes;
+    const struct memo now = memo_of(tables, run);
+    return last.in.type && tables_calls(tables) == 1 && memcmp(&now, &last, sizeof now) == 0;
 }
 
 static table_status queue_in_workspace(const struct tables *tables, struct tables_run *run,
@@ -266,10 +275,9 @@ static table_status queue_in_workspace(const struct tables *tables, struct table
     return status;
 }
 
-table_status tables_queue(const struct tables *tables, struct tables_run *run, struct tables_memo *memo,
-                          const struct tables_memory *memory) {
+table_status tables_queue(const struct tables *tables, struct tables_run *run, const struct tables_memory *memory) {
     run->on_stream = true;
-    if (workspace_as_before(tables, run, memo)) {
+    if (workspace_as_before(tables, run)) {
         const table_status status = queue_in_workspace(tables, run, memory);
         if (status != TABLE_ERROR_WORKSPACE)
             return status;
@@ -277,6 +285,6 @@ table_status tables_queue(const struct tables *tables, struct tables_run *run, s
     const table_status status = tables_workspace(tables, run);
     if (status != TABLE_OK)
         return status;
-    *memo = memo_of(tables, run);
+    last = memo_of(tables, run);
     return queue_in_workspace(tables, run, memory);
 }

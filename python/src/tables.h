@@ -46,13 +46,6 @@ enum { VALUES_WITH_GIL = 8192 };
 /* tables_scan(), without the GIL where that is worth it. */
 table_status tables_scan_without_gil(const struct tables *tables, struct tables_run *run);
 
-/* The workspace that the last call of one kind of tables needed, and which these were; all zero at first. */
-struct tables_memo {
-    table_view in, out; /* instead of the data: where it lies in a line */
-    table_scan_options options;
-    size_t bytes;
-};
-
 /* Memory on the device from the library whose arrays are summed. take(): what release() gives back, and the address;
  * NULL if there is none, perhaps with an exception. */
 struct tables_memory {
@@ -62,8 +55,7 @@ struct tables_memory {
 };
 
 /* Queues a call on run->options.stream. Its workspace is given back at once: who gets it next queues behind it. */
-table_status tables_queue(const struct tables *tables, struct tables_run *run, struct tables_memo *memo,
-                          const struct tables_memory *memory);
+table_status tables_queue(const struct tables *tables, struct tables_run *run, const struct tables_memory *memory);
 
 /* One call of a linear recurrence: of all tables of an array. h.type is 0 where no results are written. */
 struct recurrence {
