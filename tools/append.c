@@ -43,13 +43,6 @@ static int check_arguments(void *context) {
     return output_path_check(to, true);
 }
 
-/* Whether the locked file is the one that was read, whose name may have gone to another one. */
-static bool is_what_was_read(const struct growth *growth) {
-    struct stat held, read;
-    return fstat(growth->fd, &held) == 0 && fstat(growth->old.fd, &read) == 0 && held.st_ino == read.st_ino &&
-           held.st_dev == read.st_dev;
-}
-
 /* Opens and locks the sums that are there, so that no other command appends to them meanwhile. */
 static int open_sums(void *context) {
     struct growth *growth = context;
@@ -69,7 +62,8 @@ static int open_sums(void *context) {
     int code = state_file_take_lock(to, growth->fd);
     if (code == EX_OK)
         code = input_start(&growth->old, to, &request);
-    if (code == EX_OK && !is_what_was_read(growth))
+    /* The name of the locked file may have gone to another one. */
+    if (code == EX_OK && (fstat(growth->fd, &status) != 0 || !transfer_same_file(&status, &growth->old.status)))
         code = fail(EX_TEMPFAIL, "%s: was replaced by another command meanwhile", to);
     const struct table_layout *layout = &growth->old.layout;
     if (code != EX_OK)

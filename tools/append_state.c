@@ -133,8 +133,7 @@ static int missing_state(struct growth *growth, size_t bytes) {
 int append_read_state(void *context) {
     struct growth *growth = context;
     const struct table_layout *sums = &growth->old.layout;
-    size_t one = 0, have = 0;
-    ssize_t got = 1;
+    size_t one = 0;
     if (growth->fd < 0)
         return EX_OK;
     const table_status status =
@@ -155,11 +154,8 @@ int append_read_state(void *context) {
     const int code = state_file_take_lock(growth->state_path, fd);
     if (code != EX_OK)
         return code;
-    while (got > 0 && have < 2 * one) {
-        got = transfer_read(fd, growth->saved + have, 2 * one - have);
-        have += got > 0 ? (size_t)got : 0;
-    }
-    return got < 0 ? fail(EX_IOERR, "%s: %s", growth->state_path, strerror(errno)) : choose_state(growth, have);
+    const ssize_t got = transfer_read_all(fd, growth->saved, 2 * one);
+    return got < 0 ? fail(EX_IOERR, "%s: %s", growth->state_path, strerror(errno)) : choose_state(growth, (size_t)got);
 }
 
 /* Replaces the state's file: by the old state, if it is wanted and there is one, and the new one, if that is, after

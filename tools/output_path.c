@@ -9,16 +9,13 @@
 #include <unistd.h>
 
 #include "message.h"
+#include "transfer.h"
 
 /* Linux's number for /dev/null and its like. */
 enum { MEMORY_DEVICES = 1 };
 
 static bool is_memory_device(const struct stat *status) {
     return S_ISCHR(status->st_mode) && major(status->st_rdev) == MEMORY_DEVICES;
-}
-
-static bool is_same(const struct stat *a, const struct stat *b) {
-    return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
 
 /* N of /dev/fd/N and of the like. */
@@ -41,7 +38,7 @@ int output_path_descriptor(const char *path) {
         return STDOUT_FILENO;
     if (stat(path, &status) != 0 || is_memory_device(&status))
         return -1;
-    if (fstat(STDOUT_FILENO, &standard) == 0 && is_same(&status, &standard))
+    if (fstat(STDOUT_FILENO, &standard) == 0 && transfer_same_file(&status, &standard))
         return STDOUT_FILENO;
     return named;
 }
@@ -105,14 +102,15 @@ bool output_path_same(const char *a, const char *b) {
         output_path_directory(a, directory_a);
         output_path_directory(b, directory_b);
         return strcmp(output_path_name(a), output_path_name(b)) == 0 && stat(directory_a, &status_a) == 0 &&
-               stat(directory_b, &status_b) == 0 && is_same(&status_a, &status_b);
+               stat(directory_b, &status_b) == 0 && transfer_same_file(&status_a, &status_b);
     }
-    return a_exists && b_exists && !is_memory_device(&status_a) && is_same(&status_a, &status_b);
+    return a_exists && b_exists && !is_memory_device(&status_a) && transfer_same_file(&status_a, &status_b);
 }
 
 /* A terminal or a socket may well be both: what is written to it is not what is read from it. */
 bool output_path_is_input(const char *output, const char *input) {
     struct stat written, read;
     return status_of(output, STDOUT_FILENO, &written) == 0 && status_of(input, STDIN_FILENO, &read) == 0 &&
-           (S_ISREG(read.st_mode) || S_ISBLK(read.st_mode) || S_ISFIFO(read.st_mode)) && is_same(&written, &read);
+           (S_ISREG(read.st_mode) || S_ISBLK(read.st_mode) || S_ISFIFO(read.st_mode)) &&
+           transfer_same_file(&written, &read);
 }

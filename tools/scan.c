@@ -86,7 +86,7 @@ static bool is_less_than_a_state(const struct scan_job *job) {
     size_t state, values;
     return is_one && input->format->delimiter && input_can_seek(input) &&
            table_state_bytes_of(operation, table_kept_type(operation, sums->type), sums->columns, &state) == TABLE_OK &&
-           size_multiply((size_t)input->size / 2 + 1, 2 * sizeof(uint64_t), &values) && values < state;
+           size_multiply((size_t)input->status.st_size / 2 + 1, 2 * sizeof(uint64_t), &values) && values < state;
 }
 
 /* Such an input is brought into memory first; and, as a .npy says its rows before the values, any of which the rows are

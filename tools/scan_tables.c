@@ -231,21 +231,15 @@ int scan_open_tables(void *context) {
         return code;
     arguments->common.out_type = wanted_sums(job);
     const struct table_layout *in = &job->inputs[0].layout;
-    job->out_layout = *in;
-    job->out_layout.stored = (struct layout_stored){0};
-    job->out_layout.delimiter = arguments->common.delimiter;
-    job->out_layout.beside = beside_of(job);
-    job->out_layout.shape[0] = rows;
-    code = sum_type(arguments, &job->inputs[0], &job->out_layout.type);
+    code = lay_out_sums(arguments, &job->inputs[0], job->name, rows, &job->out_layout);
     if (code != EX_OK)
         return code;
-    table_type type = job->out_layout.type;
-    if (arguments->offsets && __builtin_add_overflow(job->out_layout.shape[0], 1, &job->out_layout.shape[0]))
-        return fail(EX_DATAERR, "%s: has more rows than can be counted with one more", job->name);
+    job->out_layout.beside = beside_of(job);
+    const table_type type = job->out_layout.type;
     const table_operation operation = arguments->operation;
     const table_type kept = table_kept_type(operation, type);
     job->checked = !arguments->wrap && !type_is_float(type) && operation != TABLE_MAXIMUM && operation != TABLE_MINIMUM;
-    if (!layout_finish(&job->out_layout) || !layout_set(&job->carry_layout, kept, 1, in->columns))
+    if (!layout_set(&job->carry_layout, kept, 1, in->columns))
         return fail(EX_DATAERR, "%s: its sums as %s are beyond the address space", job->name, table_type_name(type));
     code = read_row(arguments->carry_in, kept, in->columns, &job->carry_in);
     if (code == EX_OK)

@@ -57,13 +57,10 @@ static int read_all(struct state_file *file, int fd) {
     file->state = memory_allocate(file->bytes);
     if (!file->state)
         return fail(EX_OSERR, "%s: out of memory for %zu bytes", file->name, file->bytes);
-    for (size_t done = 0; done < file->bytes;) {
-        const ssize_t count = transfer_read(fd, (char *)file->state + done, file->bytes - done);
-        if (count <= 0)
-            return fail(EX_IOERR, "%s: %s", file->name, count < 0 ? strerror(errno) : "has become shorter");
-        done += (size_t)count;
-    }
-    return EX_OK;
+    const ssize_t got = transfer_read_all(fd, file->state, file->bytes);
+    return got == (ssize_t)file->bytes
+               ? EX_OK
+               : fail(EX_IOERR, "%s: %s", file->name, got < 0 ? strerror(errno) : "has become shorter");
 }
 
 /* Puts the state in the place of its saved form. */
@@ -75,13 +72,12 @@ static int load(struct state_file *file) {
 }
 
 int state_file_take_lock(const char *name, int fd) {
-    struct stat held, named;
     const int error = flock(fd, LOCK_EX | LOCK_NB) == 0 ? 0 : errno;
     if (error == EWOULDBLOCK)
         return fail(EX_TEMPFAIL, "%s: another command is going on from it", name);
     if (error != 0)
         message("%s: cannot be locked (%s): nothing else may go on from it meanwhile", name, strerror(error));
-    if (fstat(fd, &held) != 0 || stat(name, &named) != 0 || held.st_ino != named.st_ino || held.st_dev != named.st_dev)
+    if (!transfer_is_named(fd, name))
         return fail(EX_TEMPFAIL, "%s: was replaced by another command meanwhile", name);
     return EX_OK;
 }

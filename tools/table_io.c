@@ -114,6 +114,21 @@ int sum_type(const struct scan_arguments *arguments, const struct input_file *in
     return EX_OK;
 }
 
+int lay_out_sums(const struct scan_arguments *arguments, const struct input_file *input, const char *name, size_t rows,
+                 struct table_layout *sums) {
+    *sums = input->layout;
+    sums->stored = (struct layout_stored){0};
+    sums->delimiter = arguments->common.delimiter;
+    const int code = sum_type(arguments, input, &sums->type);
+    if (code != EX_OK)
+        return code;
+    if (__builtin_add_overflow(rows, arguments->offsets, &sums->shape[0]))
+        return fail(EX_DATAERR, "%s: has more rows than can be counted with one more", name);
+    return layout_finish(sums)
+               ? EX_OK
+               : fail(EX_DATAERR, "%s: its sums as %s are beyond the address space", name, table_type_name(sums->type));
+}
+
 void say_one_row(const struct scan_arguments *arguments, const char *name, const struct table_layout *sums) {
     const bool has_more = arguments->state || arguments->carry_in || arguments->offsets || arguments->exclusive;
     if (sums->rows == 1 && sums->columns > 1 && !has_more && !arguments->common.quiet)

@@ -24,6 +24,11 @@ int start_input(struct input_file *file, const char *path, table_type like, stru
  * types. EX_OK, or the exit code after a message. */
 int sum_type(const struct scan_arguments *arguments, const struct input_file *input, table_type *type);
 
+/* *sums = the layout of the sums of that many rows of the input, in a table that messages call `name`. EX_OK, or the
+ * exit code after a message. */
+int lay_out_sums(const struct scan_arguments *arguments, const struct input_file *input, const char *name, size_t rows,
+                 struct table_layout *sums);
+
 /* Says that sums of one row are its values, unless something else is added to them, or --quiet. */
 void say_one_row(const struct scan_arguments *arguments, const char *name, const struct table_layout *sums);
 

@@ -33,6 +33,19 @@ ssize_t transfer_read(int fd, void *to, size_t bytes) {
     }
 }
 
+bool transfer_is_named(int fd, const char *path) {
+    struct stat opened, named;
+    return fstat(fd, &opened) == 0 && stat(path, &named) == 0 && transfer_same_file(&opened, &named);
+}
+
+ssize_t transfer_read_all(int fd, void *to, size_t bytes) {
+    size_t done = 0;
+    for (ssize_t got = 1; got > 0 && done < bytes; done += (size_t)got)
+        if ((got = transfer_read(fd, (char *)to + done, bytes - done)) < 0)
+            return -1;
+    return (ssize_t)done;
+}
+
 bool transfer_read_at(int fd, void *to, size_t bytes, off_t place) {
     for (size_t done = 0; done < bytes;) {
         const ssize_t got = pread(fd, (char *)to + done, bytes - done, place + (off_t)done);

@@ -5,12 +5,22 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 
 /* As open(), read() and write(), which may do less than they were asked for. */
 int transfer_open(const char *path, int flags);
 ssize_t transfer_read(int fd, void *to, size_t bytes);
 ssize_t transfer_write(int fd, const void *from, size_t bytes);
+
+/* Whether both are about one file; and whether the open file is still the one of that name. */
+static inline bool transfer_same_file(const struct stat *a, const struct stat *b) {
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+bool transfer_is_named(int fd, const char *path);
+
+/* Reads up to that many bytes, fewer only at the end of the file; -1 with errno where that failed. */
+ssize_t transfer_read_all(int fd, void *to, size_t bytes);
 
 /* Reads all of it from this place of a file. False with errno where that failed, which is 0 where the file ends before.
  */

@@ -49,16 +49,11 @@ bool input_ends_in(const char *path, const char *ending) {
 }
 
 static int note_status(struct input_file *file) {
-    struct stat status;
-    if (fstat(file->fd, &status) != 0)
+    if (fstat(file->fd, &file->status) != 0)
         return fail(EX_NOINPUT, "%s: %s", file->name, strerror(errno));
-    if (S_ISDIR(status.st_mode))
+    if (S_ISDIR(file->status.st_mode))
         return fail(EX_NOINPUT, "%s: is a directory", file->name);
-    file->is_regular = S_ISREG(status.st_mode);
-    file->size = status.st_size;
-    file->modified = status.st_mtim;
-    file->device = status.st_dev;
-    file->inode = status.st_ino;
+    file->is_regular = S_ISREG(file->status.st_mode);
     return EX_OK;
 }
 
@@ -74,18 +69,22 @@ int input_open_path(struct input_file *file, const char *path) {
     const int code = note_status(file);
     const off_t at = lseek(file->fd, 0, SEEK_CUR);
     file->base = at > 0 ? at : 0;
-    if (code == EX_OK && file->is_regular && (uintmax_t)file->size >= SIZE_MAX)
+    if (code == EX_OK && file->is_regular && (uintmax_t)file->status.st_size >= SIZE_MAX)
         return fail(EX_OSERR, "%s: larger than the address space", file->name);
     return code;
 }
 
 /* A file of no bytes may be one of /proc, which has some. */
-bool input_can_seek(const struct input_file *file) { return file->is_regular && file->size > 0 && !file->source.state; }
+bool input_can_seek(const struct input_file *file) {
+    return file->is_regular && file->status.st_size > 0 && !file->source.state;
+}
 
 size_t input_total(const struct input_file *file) {
     if (file->source.state)
         return file->source.bytes;
-    return !input_can_seek(file) ? INPUT_UNKNOWN : file->base < file->size ? (size_t)(file->size - file->base) : 0;
+    return !input_can_seek(file)               ? INPUT_UNKNOWN
+           : file->base < file->status.st_size ? (size_t)(file->status.st_size - file->base)
+                                               : 0;
 }
 
 ssize_t input_failed(struct input_file *file, int code) {
@@ -177,7 +176,7 @@ void input_release(struct input_file *file) {
         *readers[i] = (struct input_reader){.state = NULL};
     }
     if (file->mapping)
-        munmap(file->mapping, (size_t)file->size);
+        munmap(file->mapping, (size_t)file->status.st_size);
     free(file->memory);
     free(file->kept);
     free(file->header);
@@ -197,7 +196,7 @@ void input_close(struct input_file *file) {
 /* One with `kept` stays open: rows may be appended to it until its turn comes, and opened again it would be refused as
  * another file. */
 void input_set_aside(struct input_file *file) {
-    if (!file->is_open || !file->is_regular || file->size == 0 || file->kept)
+    if (!file->is_open || !file->is_regular || file->status.st_size == 0 || file->kept)
         return;
     input_release(file);
     file->layout.names = NULL;
@@ -215,18 +214,22 @@ int input_let_go(struct input_file *file) {
     return code;
 }
 
+/* Whether a file has the size and the time of modification that it had. */
+static bool is_as_it_was(const struct stat *now, const struct stat *before) {
+    return now->st_size == before->st_size && now->st_mtim.tv_sec == before->st_mtim.tv_sec &&
+           now->st_mtim.tv_nsec == before->st_mtim.tv_nsec;
+}
+
 int input_is_same(const struct input_file *file, const struct input_file *aside) {
-    const bool same = file->device == aside->device && file->inode == aside->inode && file->size == aside->size &&
-                      file->modified.tv_sec == aside->modified.tv_sec &&
-                      file->modified.tv_nsec == aside->modified.tv_nsec;
-    return same ? EX_OK : input_changed(file);
+    const struct stat *now = &file->status, *before = &aside->status;
+    return transfer_same_file(now, before) && is_as_it_was(now, before) ? EX_OK : input_changed(file);
 }
 
 /* Whether there are bytes after the rows that the header still counts, and no others have changed, as far as is known:
  * rows are being appended. */
 static bool has_only_grown(const struct input_file *file, off_t size) {
     const size_t bytes = file->layout.offset;
-    char *now = file->kept && size > file->size ? malloc(bytes) : NULL;
+    char *now = file->kept && size > file->status.st_size ? malloc(bytes) : NULL;
     const bool same = now && transfer_read_at(file->fd, now, bytes, file->base) && memcmp(now, file->kept, bytes) == 0;
     free(now);
     return same;
@@ -240,10 +243,7 @@ int input_unchanged(const struct input_file *file) {
         return fail(EX_IOERR, "%s: %s", file->name, strerror(errno));
     if (has_only_grown(file, status.st_size))
         return EX_OK;
-    if (status.st_size != file->size || status.st_mtim.tv_sec != file->modified.tv_sec ||
-        status.st_mtim.tv_nsec != file->modified.tv_nsec)
-        return input_changed(file);
-    return EX_OK;
+    return is_as_it_was(&status, &file->status) ? EX_OK : input_changed(file);
 }
 
 table_view input_view(const struct input_file *file) {

@@ -7,8 +7,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/stat.h>
 #include <sys/types.h>
-#include <time.h>
 
 #include "guess.h"
 #include "layout.h"
@@ -136,11 +136,8 @@ struct input_file {
     void *header;  /* the layout.offset bytes before the data, if it is own and a .npy; or NULL */
     int fd;
     bool is_open;    /* fd is to be closed */
-    bool is_regular; /* such a file can change while it is read; it was of this size and time before: */
-    off_t size;
-    struct timespec modified;
-    dev_t device;
-    ino_t inode;
+    bool is_regular; /* such a file can change while it is read; it was this before: */
+    struct stat status;
     bool is_aside; /* by input_set_aside() */
 };
 

@@ -97,7 +97,7 @@ int input_take_table(struct input_file *file, size_t most) {
 
 /* Has the whole of a mapped file come in, if there is memory for it. */
 static int populate(const struct input_file *file) {
-    const size_t bytes = (size_t)file->size;
+    const size_t bytes = (size_t)file->status.st_size;
     if (memory_is_plenty_for(bytes) && (!file->most || bytes < file->most) &&
         memory_populate(file->mapping, bytes, MADV_POPULATE_READ) != 0 && errno == EFAULT)
         return fail(EX_IOERR, "%s: %s", file->name, strerror(EIO));
@@ -109,7 +109,7 @@ static int map(struct input_file *file) {
     const size_t offset = (size_t)file->base + file->layout.offset, element = layout_element_bytes(&file->layout);
     if (!input_can_seek(file) || !input_is_plain(file) || !file->rows_known || offset % element != 0)
         return EX_OK;
-    void *const mapping = mmap(NULL, (size_t)file->size, PROT_READ, MAP_PRIVATE, file->fd, 0);
+    void *const mapping = mmap(NULL, (size_t)file->status.st_size, PROT_READ, MAP_PRIVATE, file->fd, 0);
     if (mapping == MAP_FAILED)
         return errno == ENODEV ? EX_OK
                                : fail(errno == ENOMEM ? EX_OSERR : EX_IOERR, "%s: %s", file->name, strerror(errno));

@@ -2,7 +2,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include <tuplescan/mpi.h>
 
@@ -70,17 +69,11 @@ static int look_at_input(struct job *job) {
             "%s: is big-endian, in Fortran order, in an archive, or text, which ranks do not read: tuplescan scan "
             "does",
             job->input.name);
-    facts->in = facts->out = job->input.layout;
-    code = sum_type(arguments, &job->input, &facts->out.type);
+    facts->in = job->input.layout;
+    code = lay_out_sums(arguments, &job->input, job->input.name, facts->in.rows, &facts->out);
     if (code != EX_OK)
         return code;
-    const bool floats = type_is_float(facts->out.type);
-    if (arguments->offsets && __builtin_add_overflow(facts->out.shape[0], 1, &facts->out.shape[0]))
-        return fail(EX_DATAERR, "%s: has more rows than can be counted with one more", job->input.name);
-    facts->checked = !arguments->wrap && !floats;
-    if (!layout_finish(&facts->out))
-        return fail(EX_DATAERR, "%s: its sums as %s are beyond the address space", job->input.name,
-                    table_type_name(facts->out.type));
+    facts->checked = !arguments->wrap && !type_is_float(facts->out.type);
     return read_row(arguments->carry_in, table_sum_type(facts->out.type), facts->in.columns, &job->carry_in);
 }
 
@@ -171,12 +164,10 @@ static int sum_share(struct job *job) {
 
 /* Whether the file that rank 0 has open is still the one of that name, which all ranks have read. */
 static int input_is_in_place(const struct job *job) {
-    struct stat opened, named;
     const struct input_file *input = &job->input;
-    if (fstat(input->fd, &opened) == 0 && stat(job->arguments.common.inputs[0], &named) == 0 &&
-        opened.st_ino == named.st_ino && opened.st_dev == named.st_dev)
-        return input_unchanged(input);
-    return fail(EX_IOERR, "%s: was replaced while it was read", input->name);
+    return transfer_is_named(input->fd, job->arguments.common.inputs[0])
+               ? input_unchanged(input)
+               : fail(EX_IOERR, "%s: was replaced while it was read", input->name);
 }
 
 static int write_share(struct job *job) {
