@@ -52,6 +52,7 @@ int kernel_stage3_global_pass(const struct kernel_pass *pass, void *seeds);
 /* What is joined down the columns where it is not summed (private/elements.h). Products of floats and recurrences are
  * joined as maps, h -> factor h + term, along the tree of tuplescan/prefix_sum.h. */
 typedef enum kernel_operation {
+    KERNEL_SUM = 0, /* by kernels of segments alone */
     KERNEL_MAXIMUM = 1,
     KERNEL_MINIMUM = 2,
     KERNEL_PRODUCT = 3,
@@ -125,6 +126,48 @@ struct kernel_batch {
     void *stream;
 };
 int kernel_run_batch(const struct kernel_batch *batch);
+
+/* Where the segments of a table lie, as struct table_segments of tuplescan/segmented_prefix_sum.h says it. What `wrong`
+ * holds of too many segments is count + 1. */
+typedef enum kernel_segment_kind {
+    KERNEL_SEGMENT_OFFSETS = 1,
+    KERNEL_SEGMENT_LENGTHS = 2,
+    KERNEL_SEGMENT_KEYS = 3,
+    KERNEL_SEGMENT_HEADS = 4
+} kernel_segment_kind;
+#define KERNEL_SEGMENTS_RIGHT UINT64_MAX
+
+struct kernel_segments {
+    kernel_segment_kind kind;
+    table_type type;
+    const void *data;
+    size_t count;
+    const uint64_t *count_at; /* NULL: there are `count` */
+    uint64_t *found, *wrong;  /* NULL: not wanted */
+};
+
+/* One pass over a table of segments. pass.chunk_rows is not looked at. first_overflow and skipped are only lowered and
+ * raised. Rows of carries are of values, one a segment. Tables from the last row to the first have the segments from
+ * the last one to the first, and is_reversed says so; offsets, keys, and rows of carries are where the caller has them.
+ */
+struct kernel_segmented_pass {
+    struct kernel_pass pass;    /* out is NULL where only carry_out is wanted */
+    kernel_operation operation; /* not KERNEL_LINEAR */
+    table_type kept;            /* the type of its values inside: no float, if they are products */
+    struct kernel_segments segments;
+    int is_reversed;
+    int has_offsets; /* out has segments.count rows more, which is what a segment begins with, and then its results */
+    const void *carry_in; /* NULL: what the operation begins with */
+    void *carry_out;      /* NULL: not wanted; perhaps carry_in */
+    uint64_t *skipped;    /* NULL: not counted */
+};
+
+/* Bytes, for a table and segments that may be anywhere in memory, of a workspace that is aligned to 256 and whose
+ * contents are unspecified. SIZE_MAX: it does not fit. */
+size_t kernel_segments_workspace(const struct kernel_segmented_pass *pass);
+
+/* Where the segments are wrong, nothing but `found` and `wrong` is written. */
+int kernel_run_segments(const struct kernel_segmented_pass *pass, void *workspace);
 
 /* Where the tree stands at a row that begins a chunk, for a fused pass from there on: the blocks of units before it, of
  * the binary digits of their number u. All of it is memory of the device. */

@@ -1,5 +1,6 @@
 #include "refusals.h"
 
+#include <inttypes.h>
 #include <stdbool.h>
 
 #include "status.h"
@@ -126,6 +127,17 @@ table_status refuse_operation(const struct call *call, bool has_rows) {
         if (missing[i].is_asked)
             return status_fail(TABLE_ERROR_BACKEND, "%s on the CUDA backend do not know %s yet",
                                element_plural(scan->element), missing[i].name);
+    return TABLE_OK;
+}
+
+table_status refuse_segments(const struct call *call, uint64_t count) {
+    const struct element *element = call->scan.element;
+    if (element_is_map(element))
+        return status_fail(TABLE_ERROR_BACKEND, "%s on the CUDA backend do not know segments yet",
+                           element_plural(element));
+    if (count >= UINT32_MAX)
+        return status_fail(TABLE_ERROR_BACKEND, "segments on the CUDA backend: %" PRIu64 " of them are too many",
+                           count);
     return TABLE_OK;
 }
 

@@ -35,6 +35,9 @@ table_status refuse_float_products(enum caller caller, table_operation operation
 /* BACKEND for an operation that the call's backend does not know, with rows or without. */
 table_status refuse_operation(const struct call *call, bool has_rows);
 
+/* BACKEND for segments, at most `count` of them, that the CUDA backend does not know. */
+table_status refuse_segments(const struct call *call, uint64_t count);
+
 /* Checks all that the options say by themselves, for that form of call. */
 table_status refuse_wrong_options(const table_scan_options *options, enum call_form form, bool is_recurrence);
 

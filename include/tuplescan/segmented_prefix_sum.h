@@ -80,7 +80,8 @@ typedef struct table_segments {
  *                 of carry_in there: the bits of the whole for integers, maxima and minima. Sums of floats have them by
  *                 table_prefix_sum() of that one segment with a state.
  *
- * On CUDA: tables in device memory (BACKEND otherwise).
+ * On CUDA: tables in device memory, fewer than 2^32 - 1 segments (with keys or flags: rows), no products of floats, and
+ * first_overflow of sums alone (BACKEND otherwise).
  *
  * Errors: as table_prefix_sum(), and SHAPE for a wrong offset, length or number of segments; on the CPU all are found
  * before anything is written. */

@@ -106,6 +106,8 @@ static const struct backend cuda_backend = {
     .prefers_batch = cuda_prefers_batch,
     .batch_workspace = cuda_batch_workspace,
     .batch = cuda_batch,
+    .segments_workspace = cuda_segments_workspace,
+    .segments = cuda_segments,
     .state_enter = cuda_state_enter,
     .state_leave = cuda_state_leave,
 #ifndef TUPLESCAN_WITHOUT_KEYS

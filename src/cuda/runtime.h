@@ -34,6 +34,11 @@ bool cuda_prefers_batch(const struct scan *scan);
 size_t cuda_batch_workspace(const struct scan *scan);
 table_status cuda_batch(const struct scan *scan, void *workspace);
 
+/* Segments. */
+struct segments;
+size_t cuda_segments_workspace(const struct scan *scan, const struct segments *segments);
+table_status cuda_segments(const struct scan *scan, const struct segments *segments, void *workspace);
+
 /* Times by CUDA events on the stream of the work. */
 table_status cuda_clock_open(struct scan *scan);
 table_status cuda_clock_mark(const struct scan *scan, unsigned mark);

@@ -8,7 +8,12 @@
 
 /* Memory beside the tables, which has a place in the workspace where the backend does not reach it. */
 enum { CARRY_IN, CARRY_OUT, FIRST_OVERFLOW, NANS, DATA, COUNT_AT, FOUND, WRONG, MEMORIES };
-static const bool is_read[MEMORIES] = {[CARRY_IN] = true, [DATA] = true, [COUNT_AT] = true};
+static const bool is_read[MEMORIES] = {[CARRY_IN] = true,
+                                       [DATA] = true,
+                                       [COUNT_AT] = true,
+                                       [CARRY_OUT] = true}; /* rows without a segment stay as they are */
+static const bool is_written[MEMORIES] = {
+    [CARRY_OUT] = true, [FIRST_OVERFLOW] = true, [NANS] = true, [FOUND] = true, [WRONG] = true};
 
 struct segmented_plan {
     size_t bytes[MEMORIES], places[MEMORIES]; /* no bytes: the caller's own memory does */
@@ -89,12 +94,12 @@ static table_status run_planned(const struct call *call, const struct segments *
     for (unsigned mark = 1; mark <= STAGES && status == TABLE_OK && scan.clock; mark++)
         status = backend->clock_mark(&scan, mark);
     for (int i = 0; i < MEMORIES && status == TABLE_OK; i++)
-        if (plan->bytes[i] > 0 && !is_read[i])
+        if (plan->bytes[i] > 0 && is_written[i])
             status = backend->copy(&scan, (void *)(uintptr_t)memories[i], there[i], plan->bytes[i]);
     return status;
 }
 
-/* Segments of the host for a device are looked at before anything is written. */
+/* Segments of the host for a device are looked at before anything is written. Their `wrong` is a word of the host. */
 static table_status survey_on_host(const struct call *call, const struct segments *segments) {
     static const struct segment_weights weights = {.between = UINT64_MAX};
     struct segments own = *segments;
@@ -107,8 +112,7 @@ static table_status survey_on_host(const struct call *call, const struct segment
     own.found = &found;
     own.wrong = &wrong;
     const table_status status = segments_survey(&own, call->scan.in.rows, &weights, cuts, &count);
-    if (status != TABLE_OK && segments->wrong)
-        call->backend->copy(&call->scan, segments->wrong, &wrong, sizeof wrong);
+    *segments->wrong = wrong;
     return status;
 }
 
@@ -132,12 +136,14 @@ static table_status run_in_own_workspace(struct call *call, void *context) {
         status = backend->allocate(plan.layout.bytes, &workspace);
     if (status == TABLE_OK)
         status = run_planned(call, &segmented->segments, &plan, workspace);
-    const table_status waited = backend->wait(&call->scan);
+    table_status waited = backend->wait(&call->scan);
+    if (waited == TABLE_OK && backend->copy_rows && word) {
+        waited = backend->copy(&call->scan, word, &wrong, sizeof wrong);
+        waited = waited == TABLE_OK ? backend->wait(&call->scan) : waited;
+    }
     status = status == TABLE_OK ? waited : status;
     if (workspace)
         backend->release(workspace);
-    if (backend->copy_rows && word)
-        backend->copy(&call->scan, word, &wrong, sizeof wrong);
     if (status == TABLE_OK && wrong != TABLE_SEGMENTS_RIGHT)
         status = segments_fail(&segmented->segments, call->scan.in.rows, wrong);
     return status == TABLE_OK && segmented->report ? run_report(call, TABLE_STRATEGY_FUSED, segmented->report) : status;

@@ -121,9 +121,15 @@ static table_status validate_segments_backend(const struct call *call, const str
     const struct backend *backend = call->backend;
     if (!backend->segments)
         return status_fail(TABLE_ERROR_BACKEND, "the CUDA backend does not know segments yet");
-    if (!backend->copy_rows || call->scan.chunks == 0)
+    if (!backend->copy_rows)
         return TABLE_OK;
-    if (call->device < 0)
+    const bool has_values_of_rows = segments->kind == TABLE_SEGMENT_KEYS || segments->kind == TABLE_SEGMENT_HEADS;
+    const table_status status = refuse_segments(call, has_values_of_rows ? call->scan.in.rows : segments->count);
+    const struct table_view *out = &call->scan.out;
+    const bool has_starts = segments->has_row_before && out->rows > 0 && out->columns > 0;
+    if (status != TABLE_OK || (call->scan.chunks == 0 && !has_starts))
+        return status;
+    if (call->scan.chunks > 0 ? call->device < 0 : backend_device_of(out->data) < 0)
         return status_fail(TABLE_ERROR_BACKEND, "segments on the CUDA backend: the tables are in host memory");
     if (form != CALL_ON_STREAM)
         return TABLE_OK;

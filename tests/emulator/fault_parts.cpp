@@ -324,6 +324,34 @@ static bool recurrences_are_right() {
            recurrence_is_right(KERNEL_UNIT_ROWS + 9, 16, "decay+reset+zeros", false);
 }
 
+/* Short segments, and now and then one of a few units. */
+static bool segments_are_right(size_t count, size_t columns, bool exclusive) {
+    std::vector<int64_t> lengths(count);
+    size_t rows = 0;
+    for (size_t k = 0; k < count; k++)
+        rows += static_cast<size_t>(lengths[k] = k % 97 == 5 ? 1700 : static_cast<int64_t>(k * 2654435761u >> 7 & 3));
+    std::vector<float> values(rows * columns), expected(values.size()), got(values.size());
+    for (size_t at = 0; at < values.size(); at++)
+        values[at] = static_cast<float>(at * 2654435761u % 1000003) * 1e-3f;
+    table_view from = {values.data(), rows, columns, 0, TABLE_F32}, to = {expected.data(), rows, columns, 0, TABLE_F32};
+    table_segments segments = {};
+    segments.kind = TABLE_SEGMENT_LENGTHS, segments.type = TABLE_I64;
+    segments.data = lengths.data(), segments.count = count;
+    table_scan_options options = {};
+    options.exclusive = exclusive;
+    options.backend = TABLE_BACKEND_CPU;
+    if (table_segmented_prefix_sum(&from, &to, &segments, &options) != TABLE_OK)
+        abort();
+    const memory in(values.size() * 4, values.data()), out(values.size() * 4), where(count * 8, lengths.data());
+    from.data = in.data, to.data = out.data, segments.data = where.data;
+    options.backend = TABLE_BACKEND_CUDA;
+    return table_segmented_prefix_sum(&from, &to, &segments, &options) == TABLE_OK &&
+           cudaMemcpy(got.data(), out.data, got.size() * 4, cudaMemcpyDeviceToHost) == cudaSuccess && got == expected;
+}
+static bool all_segments_are_right() {
+    return segments_are_right(5000, 1, false) && segments_are_right(200, 1, true) && segments_are_right(300, 3, true);
+}
+
 static bool sorts_are_right() { return sort_is_right(30000, 4) && sort_is_right(10000, 0); }
 static bool histograms_are_right() {
     return histogram_is_right(TABLE_U32, 4000, 60) && histogram_is_right(TABLE_U8, 6000, 20);
@@ -377,6 +405,7 @@ static const part PARTS[] = {
     {"fused pieces", fused_pieces_are_right, !EMULATOR_SANITIZED},
     {"batches", batches_are_right, !EMULATOR_SANITIZED},
     {"recurrences", recurrences_are_right, !EMULATOR_SANITIZED},
+    {"segments", all_segments_are_right, !EMULATOR_SANITIZED},
     {"sorts", sorts_are_right, !EMULATOR_SANITIZED},
     {"histograms", histograms_are_right, !EMULATOR_SANITIZED},
 };

@@ -1,0 +1,54 @@
+/* From the plan of a pass over segments to the launch of its tiles. */
+#ifndef SEGMENTS_LAUNCH_CUH
+#define SEGMENTS_LAUNCH_CUH
+
+#include "operators/launch.cuh"
+#include "segments/ops.cuh"
+#include "segments/tile.cuh"
+
+template <class VALUE> HOST_DEVICE constexpr unsigned most_segment_threads() {
+    return SEGMENT_TILE_BYTES / sizeof(VALUE) / RUN_ROWS;
+}
+
+template <class OPS>
+static segment_pass make_segment_pass(const kernel_segmented_pass &from, const segment_plan &plan, unsigned level) {
+    typedef typename OPS::Value Value;
+    const kernel_pass &given = from.pass;
+    const unsigned across = 1u << plan.log_across;
+    const ptrdiff_t columns = static_cast<ptrdiff_t>(given.columns);
+    const segment_level &own = plan.level[level];
+    segment_pass pass = {};
+    pass.where = plan.where;
+    pass.cells.columns = given.columns;
+    pass.cells.log_across = plan.log_across;
+    pass.cells.exclusive = given.exclusive != 0;
+    pass.cells.in = level == 0 ? cells_of<Value>(given.in, given.in_stride, 0, given.in_type, given.skip_nan != 0,
+                                                 given.columns, across)
+                               : cells_of<Value>(own.totals, columns, 0, from.kept, false, given.columns, across);
+    pass.cells.out = cells_of<Value>(given.out, given.out_stride, 0, given.out_type, false, given.columns, across);
+    pass.firsts = own.firsts;
+    pass.level_rows = own.rows;
+    pass.level = level;
+    pass.panels = static_cast<unsigned>((given.columns + across - 1) / across);
+    pass.tile_rows = plan.tile_rows;
+    pass.is_signed = type_is_signed_integer(given.out_type);
+    pass.carry_in = plan.carry_in;
+    return pass;
+}
+
+/* A block a tile. */
+template <class OPS> static int launch_segment_tiles(void (*kernel)(segment_pass), const segment_pass &pass,
+                                                     const segment_plan &plan, void *stream) {
+    const unsigned rows = plan.tile_rows + UNIT_ROWS, threads = (rows << plan.log_across) / RUN_ROWS;
+    const size_t tiles = (pass.level_rows + plan.tile_rows - 1) / plan.tile_rows;
+    const int error = allow_shared_bytes(kernel);
+    if (error != 0 || tiles == 0)
+        return error;
+    if (tiles > INT32_MAX / pass.panels)
+        return static_cast<int>(cudaErrorInvalidConfiguration);
+    return launch(kernel, static_cast<unsigned>(tiles * pass.panels), threads,
+                  segment_shared_bytes(rows, plan.log_across, sizeof(typename OPS::Value), pass.wants_segments), stream,
+                  pass);
+}
+
+#endif

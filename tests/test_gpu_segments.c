@@ -1,0 +1,187 @@
+/* A captured call on segments, replayed on other segments: their number and what says where they lie are read on the
+ * device when the work begins. Wrong ones are named there, by the first one, and then nothing is written. */
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <cuda_runtime_api.h>
+
+#include <tuplescan/tuplescan.h>
+
+#include "support/chunk.h"
+#include "support/random.h"
+
+enum { COLUMNS = 3, MOST = 500, WORDS = 2 };
+
+static size_t table_rows(void) { return run_small() ? 3001 : 200003; }
+static size_t table_cells(void) { return table_rows() * COLUMNS; }
+static int replays(void) { return run_small() ? 60 : 600; }
+
+/* What is on the device, and what the host has of it. */
+static float *values, *sums, *expected, *device_values, *device_sums;
+static int64_t given[MOST + 1], *device_given;
+static uint64_t count, *device_words; /* found, wrong, count */
+static void *workspace;
+static size_t workspace_bytes;
+static cudaStream_t stream;
+
+static void send(void *to, const void *from, size_t bytes) {
+    assert_int_equal(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, stream), cudaSuccess);
+}
+static void fetch(void *to, const void *from, size_t bytes) {
+    assert_int_equal(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, stream), cudaSuccess);
+    assert_int_equal(cudaStreamSynchronize(stream), cudaSuccess);
+}
+
+static int open_all(void **state) {
+    const size_t bytes = table_cells() * sizeof *values;
+    (void)state;
+    values = malloc(bytes);
+    sums = malloc(bytes);
+    expected = malloc(bytes);
+    if (!values || !sums || !expected)
+        return -1;
+    for (size_t i = 0; i < table_cells(); i++)
+        values[i] = (float)(int32_t)((uint32_t)i * 2654435761u) * 1e-6f;
+    return cudaMalloc((void **)&device_values, bytes) || cudaMalloc((void **)&device_sums, bytes) ||
+           cudaMalloc((void **)&device_given, sizeof given) ||
+           cudaMalloc((void **)&device_words, (WORDS + 1) * sizeof *device_words) ||
+           cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking) ||
+           cudaMemcpyAsync(device_values, values, bytes, cudaMemcpyHostToDevice, stream);
+}
+
+static int close_all(void **state) {
+    (void)state;
+    free(values);
+    free(sums);
+    free(expected);
+    return cudaFree(device_values) || cudaFree(device_sums) || cudaFree(device_given) || cudaFree(device_words) ||
+           cudaFree(workspace) || cudaStreamDestroy(stream);
+}
+
+static cudaGraphExec_t capture(table_segment_kind kind) {
+    const table_view in = {device_values, table_rows(), COLUMNS, 0, TABLE_F32};
+    const table_view out = {device_sums, table_rows(), COLUMNS, 0, TABLE_F32};
+    const table_segments segments = {.kind = kind,
+                                     .type = TABLE_I64,
+                                     .data = device_given,
+                                     .count = MOST,
+                                     .count_at = device_words + WORDS,
+                                     .found = device_words,
+                                     .wrong = device_words + 1};
+    table_scan_options options = {.backend = TABLE_BACKEND_CUDA, .stream = stream};
+    cudaGraph_t graph = NULL;
+    cudaGraphExec_t executable = NULL;
+    assert_int_equal(table_segmented_prefix_sum_workspace(&in, &out, &segments, &options, &workspace_bytes), TABLE_OK);
+    assert_int_equal(cudaFree(workspace), cudaSuccess);
+    assert_int_equal(cudaMalloc(&workspace, workspace_bytes), cudaSuccess);
+    options.workspace = workspace;
+    options.workspace_bytes = workspace_bytes;
+    assert_int_equal(cudaStreamSynchronize(stream), cudaSuccess);
+    assert_int_equal(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), cudaSuccess);
+    const table_status status = table_segmented_prefix_sum_async(&in, &out, &segments, &options);
+    assert_int_equal(cudaStreamEndCapture(stream, &graph), cudaSuccess);
+    assert_int_equal(status, TABLE_OK);
+    assert_int_equal(cudaGraphInstantiate(&executable, graph, 0), cudaSuccess);
+    assert_int_equal(cudaGraphDestroy(graph), cudaSuccess);
+    return executable;
+}
+
+/* Lengths of all kinds, together not more than the rows; then, now and then, numbers that are none. */
+static void make_segments(struct random *random, table_segment_kind kind) {
+    const uint64_t longest = random_once_in(random, 2) ? 12 : random_once_in(random, 2) ? 700 : table_rows();
+    uint64_t row = kind == TABLE_SEGMENT_OFFSETS ? random_below(random, 5) : 0;
+    count = random_below(random, random_once_in(random, 2) ? 8 : MOST + 1);
+    for (size_t k = 0; k <= MOST; k++)
+        given[k] = (int64_t)random_bits(random);
+    if (kind == TABLE_SEGMENT_OFFSETS)
+        given[0] = (int64_t)row;
+    for (size_t k = 0; k < count; k++) {
+        uint64_t length = random_below(random, longest + 1);
+        length = length > table_rows() - row ? table_rows() - row : length;
+        row += length;
+        given[kind == TABLE_SEGMENT_OFFSETS ? k + 1 : k] = (int64_t)(kind == TABLE_SEGMENT_OFFSETS ? row : length);
+    }
+    if (random_once_in(random, 12))
+        count = random_once_in(random, 2) ? MOST + 1 : random_bits(random);
+    while (random_once_in(random, 3))
+        given[random_below(random, count <= MOST ? count + 1 : MOST)] =
+            random_once_in(random, 2) ? (int64_t)random_bits(random)
+                                      : (int64_t)random_below(random, table_rows() + 9) - 4;
+}
+
+/* The first that is wrong. */
+static uint64_t first_wrong(table_segment_kind kind) {
+    const int64_t rows = (int64_t)table_rows();
+    int64_t row = 0;
+    if (count > MOST)
+        return MOST + 1;
+    for (size_t k = 0; k < count + (kind == TABLE_SEGMENT_OFFSETS); k++) {
+        const int64_t least = kind == TABLE_SEGMENT_OFFSETS ? row : 0;
+        if (given[k] < least || given[k] > rows - (kind == TABLE_SEGMENT_OFFSETS ? 0 : row))
+            return k;
+        row = kind == TABLE_SEGMENT_OFFSETS ? given[k] : row + given[k];
+    }
+    return TABLE_SEGMENTS_RIGHT;
+}
+
+static void expect_on_host(table_segment_kind kind) {
+    const table_view in = {values, table_rows(), COLUMNS, 0, TABLE_F32};
+    const table_view out = {expected, table_rows(), COLUMNS, 0, TABLE_F32};
+    const table_segments segments = {.kind = kind, .type = TABLE_I64, .data = given, .count = count};
+    const table_scan_options options = {.backend = TABLE_BACKEND_CPU};
+    assert_int_equal(table_segmented_prefix_sum(&in, &out, &segments, &options), TABLE_OK);
+}
+
+static void check_replays(table_segment_kind kind) {
+    const size_t bytes = table_cells() * sizeof *sums;
+    const cudaGraphExec_t graph = capture(kind);
+    const uint64_t seed = run_seed();
+    struct random random = {seed};
+    for (int round = 0; round < replays(); round++) {
+        uint64_t words[WORDS] = {77, 77};
+        make_segments(&random, kind);
+        const uint64_t wrong = first_wrong(kind);
+        memset(expected, 0x6b, bytes);
+        send(device_sums, expected, bytes);
+        send(device_given, given, sizeof given);
+        send(device_words, words, sizeof words);
+        send(device_words + WORDS, &count, sizeof count);
+        if (wrong == TABLE_SEGMENTS_RIGHT)
+            expect_on_host(kind);
+        assert_int_equal(cudaGraphLaunch(graph, stream), cudaSuccess);
+        fetch(sums, device_sums, bytes);
+        fetch(words, device_words, sizeof words);
+        if (words[1] != wrong || (wrong == TABLE_SEGMENTS_RIGHT && words[0] != count))
+            fail_msg("round %d: %" PRIu64 " segments, %" PRIu64 " found; %" PRIu64 " is wrong, and %" PRIu64
+                     " is told (TUPLESCAN_TEST_SEED=%" PRIu64 ")",
+                     round, count, words[0], wrong, words[1], seed);
+        if (memcmp(sums, expected, bytes) != 0)
+            fail_msg("round %d: wrong sums of %" PRIu64 " segments (TUPLESCAN_TEST_SEED=%" PRIu64 ")", round, count,
+                     seed);
+    }
+    assert_int_equal(cudaGraphExecDestroy(graph), cudaSuccess);
+}
+
+static void test_offsets(void **state) {
+    (void)state;
+    check_replays(TABLE_SEGMENT_OFFSETS);
+}
+static void test_lengths(void **state) {
+    (void)state;
+    check_replays(TABLE_SEGMENT_LENGTHS);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_offsets), cmocka_unit_test(test_lengths)};
+    if (table_cuda_unavailable()) {
+        printf("skipped: %s\n", table_cuda_unavailable());
+        return 77;
+    }
+    return cmocka_run_group_tests_name("gpu_segments", tests, open_all, close_all);
+}
