@@ -81,27 +81,22 @@ static bool has_map_rows(const struct call *call) {
     return element_is_map(call->scan.element) && !call->backend->takes_values;
 }
 
-static size_t count_maps(const struct scan *scan) { return scan->in.columns * (scan->tables > 1 ? scan->tables : 1); }
+static size_t count_maps(const struct scan *scan) { return scan->in.columns * scan->tables; }
 
 static table_status map_rows_bytes(const struct call *call, size_t *bytes) {
     const struct scan *scan = &call->scan;
-    const size_t tables = scan->tables > 1 ? scan->tables : 1, alignment = TABLE_WORKSPACE_ALIGNMENT;
+    const size_t alignment = TABLE_WORKSPACE_ALIGNMENT;
     size_t row;
-    return checked_multiply(tables, scan->in.columns, &row) && checked_multiply(row, 2 * scan->element->bytes, &row) &&
+    return checked_multiply(scan->tables, scan->in.columns, &row) &&
+                   checked_multiply(row, 2 * scan->element->bytes, &row) &&
                    checked_multiply(divide_up(row, alignment), alignment, bytes)
                ? TABLE_OK
                : status_fail(TABLE_ERROR_TOO_LARGE, "the carries of %zu columns cannot be addressed", scan->in.columns);
 }
 
-/* Returns where the caller wants what is carried out. */
 static void *begin_maps(struct scan *scan, char *memory) {
-    void *const carry_out = scan->carry_out;
-    if (scan->carry_in) {
-        scan->element->take(memory, scan->carry_in, count_maps(scan));
-        scan->carry_in = memory;
-    }
-    scan->carry_out = carry_out ? memory + count_maps(scan) * scan->element->bytes : NULL;
-    return carry_out;
+    const size_t count = count_maps(scan);
+    return scan_begin_maps(scan, memory, memory + count * scan->element->bytes, count);
 }
 
 /* The workspace of a call: `rows` bytes of rows of maps, and what the plan has. */

@@ -36,7 +36,7 @@ struct scan {
      * all sizes are known to fit in size_t. */
     struct table_view in;
     struct table_view out; /* data is NULL when only totals are wanted; rows, columns and type are valid then too */
-    size_t tables;         /* several at once; 0 or 1: one */
+    size_t tables;         /* how many at once: 1 or more in a checked call */
     ptrdiff_t in_step, out_step; /* values from one table to the next */
     struct scan_factors factors;
     const struct element *element; /* what the results are made of: rows of seeds, totals, carries and states */
@@ -152,6 +152,18 @@ static inline void scan_move_factors(struct scan_factors *factors, size_t rows) 
     const ptrdiff_t moved = (ptrdiff_t)rows - (leaves_first ? 1 : 0);
     factors->data = scan_elements_on((void *)(uintptr_t)factors->data, moved * factors->stride, factors->type);
     factors->shifted = factors->shifted && !leaves_first;
+}
+
+/* Makes the carries, of `count` elements, rows of maps at `in` and `out`, and returns where the values are wanted that
+ * are carried out, which scan->element->give() puts there after the scan. */
+static inline void *scan_begin_maps(struct scan *scan, void *in, void *out, size_t count) {
+    void *const values = scan->carry_out;
+    if (scan->carry_in) {
+        scan->element->take(in, scan->carry_in, count);
+        scan->carry_in = in;
+    }
+    scan->carry_out = values ? out : NULL;
+    return values;
 }
 
 /* Makes `one`, a copy of the scan of several tables, that of table number `table`; a row of sums has row_bytes. */

@@ -80,6 +80,13 @@ void tree_seed(const struct tree *tree, uint64_t count, void *start) {
     }
 }
 
+void tree_copy_levels(char *to, size_t to_pitch, const char *from, size_t from_pitch, uint64_t levels, size_t bytes) {
+    for (; levels != 0; levels &= levels - 1) {
+        const size_t level = (size_t)__builtin_ctzll(levels);
+        memcpy(to + level * to_pitch, from + level * from_pitch, bytes);
+    }
+}
+
 /* Row v, the total of unit v - 1, becomes the total of the block of the lowest binary digit of v, which ends there.
  * Then the seed of unit v is that of v without the digit, which stands further up already, with this total after it:
  * both in place, like a Fenwick tree. The last row is the total of the last unit alone. In any order

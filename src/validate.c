@@ -122,14 +122,13 @@ static table_status validate_options_rows(const struct call *call, const struct 
             status_fail(TABLE_ERROR_ARGUMENT, "options->skip_nan is for floats, and out is %s", table_type_name(type));
     if (status != TABLE_OK || (!scan_names_memory(scan) && !scan->factors.first))
         return status;
-    const size_t tables = scan->tables > 1 ? scan->tables : 1;
     size_t sums; /* in all carries: of tables without rows nothing else bounds it */
     if ((scan->carry_in || scan->carry_out || scan->factors.first) &&
-        !checked_multiply(scan->in.columns, tables, &sums))
+        !checked_multiply(scan->in.columns, scan->tables, &sums))
         return status_fail(TABLE_ERROR_TOO_LARGE, "options->tables: carries of %zu tables cannot be addressed",
                            scan->tables);
     struct plan_memory named[NAMED_MOST];
-    list_named(scan, form, tables, named);
+    list_named(scan, form, scan->tables, named);
     return validate_named(call, out, named, NAMED_MOST);
 }
 
@@ -293,7 +292,7 @@ table_status validate_scan(const struct table_view *a, const struct table_view *
     *call = (struct call){.in_name = a ? "b" : "in", .out_name = a ? "h" : "out"};
     options = options ? options : &defaults;
     const table_operation operation = a ? TABLE_RECURRENCE : options->operation;
-    scan->tables = options->tables;
+    scan->tables = options->tables > 1 ? options->tables : 1;
     scan->in_step = options->in_step;
     scan->out_step = options->out_step;
     scan->state = options->state;

@@ -44,11 +44,8 @@ static void leave(const char *chain, const struct division *division) {
     const struct scan *scan = division->scan;
     const size_t row_bytes = scan_row_bytes(scan);
     const unsigned chunk = division_chunk_levels(division);
-    for (uint64_t digits = entry_last_unit(scan) >> chunk; digits != 0; digits &= digits - 1) {
-        const unsigned level = (unsigned)__builtin_ctzll(digits);
-        memcpy(state_row(scan->state_out, row_bytes, STATE_BLOCKS + chunk + level),
-               chain + (CHAIN_LEVELS + 2 * level) * row_bytes, row_bytes);
-    }
+    tree_copy_levels(state_row(scan->state_out, row_bytes, STATE_BLOCKS + chunk), row_bytes,
+                     chain + CHAIN_LEVELS * row_bytes, 2 * row_bytes, entry_last_unit(scan) >> chunk, row_bytes);
 }
 
 void chain_begin(char *chain, const struct division *division) {

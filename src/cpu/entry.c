@@ -82,13 +82,11 @@ void entry_leave(const struct worker *worker, const struct division *division, c
     const struct scan *scan = division->scan;
     const unsigned group = (unsigned)__builtin_ctzll(division->kernel->group_rows);
     const struct state_digits digits = state_digits(0, scan->first_row + scan->in.rows);
-    const size_t bytes = division_part_bytes(division, part);
-    for (unsigned level = group; level < STATE_RUN_LEVELS; level++)
-        if (digits.runs >> level & 1)
-            memcpy(entry_row(division, scan->state_out, STATE_RUNS + level, part),
-                   worker_row(worker, division, CPU_STACK_ROW + level - group), bytes);
-    for (unsigned level = 0; level < levels && level < ENTRY_LEVELS; level++)
-        if (digits.blocks >> level & 1)
-            memcpy(entry_row(division, scan->state_out, STATE_BLOCKS + level, part),
-                   worker_row(worker, division, CPU_STACK_ROW + division->top + 1 + level), bytes);
+    const uint64_t own_blocks = digits.blocks & (((uint64_t)1 << levels) - 1);
+    const size_t bytes = division_part_bytes(division, part), pitch = scan_row_bytes(scan);
+    tree_copy_levels(entry_row(division, scan->state_out, STATE_RUNS + group, part), pitch,
+                     worker_row(worker, division, CPU_STACK_ROW), worker->state.row_bytes, digits.runs >> group, bytes);
+    tree_copy_levels(entry_row(division, scan->state_out, STATE_BLOCKS, part), pitch,
+                     worker_row(worker, division, CPU_STACK_ROW + division->top + 1), worker->state.row_bytes,
+                     own_blocks, bytes);
 }

@@ -114,27 +114,14 @@ static void put_start(const struct scan *one, void *row) {
             memcpy((char *)row + j * element->bytes, element->start, element->bytes);
 }
 
-/* Rows of maps take the place of those of values; `values` is where the last ones go. */
-struct map_carries {
-    void *values;
-    char *in, *out;
-};
-
-static struct map_carries begin_maps(const struct segmented *all, char *memory, struct scan *one) {
-    struct map_carries maps = {.values = one->carry_out, .in = memory, .out = memory + all->map_row_bytes};
-    if (all->map_row_bytes == 0)
-        return maps;
-    if (one->carry_in) {
-        one->element->take(maps.in, one->carry_in, one->in.columns);
-        one->carry_in = maps.in;
-    }
-    one->carry_out = one->carry_out ? maps.out : NULL;
-    return maps;
+/* Rows of maps take the place of those of values. Returns where the last values go. */
+static void *begin_maps(const struct segmented *all, char *memory, struct scan *one) {
+    return all->map_row_bytes > 0 ? scan_begin_maps(one, memory, memory + all->map_row_bytes, one->in.columns) : NULL;
 }
 
-static void end_maps(const struct segmented *all, const struct map_carries *maps, const struct scan *one) {
-    if (all->map_row_bytes > 0 && one->carry_out)
-        one->element->give(maps->values, one->carry_out, one->in.columns);
+static void end_maps(void *values, const struct scan *one) {
+    if (values)
+        one->element->give(values, one->carry_out, one->in.columns);
 }
 
 /* What a thread works with; the division is that of `one`. Short segments are read from `in` and written to `out`,
@@ -183,7 +170,7 @@ static void scan_segment(struct member *member, const struct giant *segment) {
         put_row_before(member);
         return;
     }
-    const struct map_carries maps = begin_maps(member->all, member->maps, one);
+    void *const values = begin_maps(member->all, member->maps, one);
     worker->found = FINDINGS_NONE;
     put_row_before(member);
     for (size_t panel = 0; panel < member->division.parts; panel++) {
@@ -191,7 +178,7 @@ static void scan_segment(struct member *member, const struct giant *segment) {
         panel_scan(worker, &member->division, &part);
     }
     findings_add(&member->found, &worker->found, from);
-    end_maps(member->all, &maps, one);
+    end_maps(values, one);
 }
 
 /* Whether a segment is worth all threads. */
@@ -299,7 +286,7 @@ static table_status scan_giant(struct segmented *all, const struct giant *segmen
     take_segment(all, segment, &member.one);
     put_row_before(&member);
     one.row_before = NULL;
-    const struct map_carries maps = begin_maps(all, member.maps, &one);
+    void *const values = begin_maps(all, member.maps, &one);
     scan_find_into(&one, all->scan, &found);
     table_status status = backend_cpu()->allocate(cpu_fused_plan(&one, true, &pass, &ignored), &memory);
     if (status != TABLE_OK)
@@ -307,7 +294,7 @@ static table_status scan_giant(struct segmented *all, const struct giant *segmen
     status = cpu_fused(&one, &pass, memory);
     backend_cpu()->release(memory);
     if (status == TABLE_OK)
-        end_maps(all, &maps, &one);
+        end_maps(values, &one);
     findings_add(&all->found, &found, from);
     return status;
 }

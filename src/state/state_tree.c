@@ -198,13 +198,10 @@ table_status state_enter_host(const struct scan *scan) {
 /* One kind of runs: `now` are those that the backend has left in state_out, `before` those of the state. */
 static void take_over(const struct scan *scan, unsigned first_slot, uint64_t before, uint64_t now) {
     const size_t row_bytes = scan_row_bytes(scan);
-    for (unsigned level = 0; level < STATE_BLOCK_LEVELS; level++) {
-        void *const row = state_row(scan->state, row_bytes, first_slot + level);
-        if (now >> level & 1)
-            memcpy(row, state_row(scan->state_out, row_bytes, first_slot + level), row_bytes);
-        else if (before >> level & 1)
-            memset(row, 0, row_bytes);
-    }
+    char *const rows = state_row(scan->state, row_bytes, first_slot);
+    tree_copy_levels(rows, row_bytes, state_row(scan->state_out, row_bytes, first_slot), row_bytes, now, row_bytes);
+    for (uint64_t gone = before & ~now; gone != 0; gone &= gone - 1)
+        memset(rows + (size_t)__builtin_ctzll(gone) * row_bytes, 0, row_bytes);
 }
 
 table_status state_leave_host(const struct scan *scan) {
