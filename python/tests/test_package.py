@@ -190,8 +190,8 @@ def test_stubs_of_submodules(name):
     def functions(suffix):
         module = ast.parse((pathlib.Path(tuplescan.__file__).parent / name).with_suffix(suffix).read_text())
         found = {of.name: of for of in module.body if isinstance(of, ast.FunctionDef) and not of.name.startswith("_")}
-        made = [ast.unparse(of.targets[0]) for of in module.body if isinstance(of, ast.Assign)]
-        made = [name for name in made if name.isidentifier() and name[0] != "_"]
+        targets = [ast.walk(of.targets[0]) for of in module.body if isinstance(of, ast.Assign)]
+        made = [of.id for of in itertools.chain(*targets) if isinstance(of, ast.Name) and of.id in tuplescan.__all__]
         return found | {name: ast.parse(ast.unparse(found["cumsum"])).body[0] for name in made}
 
     stubs = functions(".pyi")

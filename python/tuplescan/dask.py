@@ -10,8 +10,9 @@ import numpy as np
 from . import _arrays, _tables
 from ._calls import scan, totals
 from ._libraries import NUMPY, library_of
+from ._operations import of_each_operation
 from ._state import State
-from ._types import MAXIMUM, MINIMUM, PRODUCT, RECURRENCE, SUM, Options, added_in, sums_type
+from ._types import RECURRENCE, SUM, Options, added_in, sums_type
 
 
 def _recurred(blocks, options):
@@ -159,44 +160,22 @@ def cumsum(x, axis=0, dtype=None, *, exclusive=False, reverse=False, start=None)
     return _accumulated("cumsum", SUM, x, axis, dtype, exclusive, reverse, start)
 
 
-_OF_AN_OPERATION = """Running {results} along an axis of a dask array: the bits of tuplescan.{name}() of all of it.
-
-    Parameters
-    ----------
-    x, axis, exclusive, reverse, start
-        As for cumsum().
-    dtype : dtype, optional
-        The type of the results, as for tuplescan.{name}().
-
-    Returns
-    -------
-    dask array of x's shape and chunks
-
-    Raises
-    ------
-    TypeError, ValueError, numpy.exceptions.AxisError, ImportError
-        As cumsum().
-
-    Examples
-    --------
-    >>> import dask.array
-    >>> tuplescan.dask.{name}(dask.array.arange(1, 5, chunks=2)).compute()
-    array([{shown}])
-    """
-
-
-def _of_an_operation(name, operation, results, shown):
+def _of_an_operation(name, operation):
     def call(x, axis=0, dtype=None, *, exclusive=False, reverse=False, start=None):
         return _accumulated(name, operation, x, axis, dtype, exclusive, reverse, start)
 
-    call.__name__ = call.__qualname__ = name
-    call.__doc__ = _OF_AN_OPERATION.format(name=name, results=results, shown=shown)
     return call
 
 
-cummax = _of_an_operation("cummax", MAXIMUM, "maxima", "1, 2, 3, 4")
-cummin = _of_an_operation("cummin", MINIMUM, "minima", "1, 1, 1, 1")
-cumprod = _of_an_operation("cumprod", PRODUCT, "products", " 1,  2,  6, 24")
+cummax, cummin, cumprod = of_each_operation(
+    _of_an_operation,
+    ">>> import dask.array\n    >>> x = dask.array.from_array([2, 1, 4], chunks=2)\n"
+    "    >>> tuplescan.dask.{name}(x).compute()\n    array({shown})",
+    along="along an axis of a dask array",
+    parameters="x, axis, exclusive, reverse, start",
+    returns="dask array of x's shape and chunks",
+    raises="TypeError, ValueError, numpy.exceptions.AxisError, ImportError",
+)
 
 
 def linear_recurrence(a, b, axis=0, *, exclusive=False, reverse=False, start=None):

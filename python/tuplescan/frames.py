@@ -14,11 +14,12 @@ from ._arrays import (NOTHING, add_no_rows, going_on, of_numpy, row_to_start_wit
 from ._errors import OverflowAt
 from ._keys import argsort
 from ._kinds import kind_of, refuse_lazy, refuse_missing
+from ._operations import of_each_operation
 from ._recurrences import ewm_mean as _means_of
 from ._segments import Segments, run
 from ._state import as_it_was_if_it_fails
 from ._threads import limited
-from ._types import CHECK_OVERFLOW, EXCLUSIVE, MAXIMUM, MINIMUM, PRODUCT, REVERSE, SUM, Options, added_in, sums_type, typed
+from ._types import CHECK_OVERFLOW, EXCLUSIVE, MAXIMUM, REVERSE, SUM, Options, added_in, sums_type, typed
 
 _BITS_OF_GROUPS = EXCLUSIVE | REVERSE | CHECK_OVERFLOW
 
@@ -464,47 +465,24 @@ def cumsum(frame, dtype=None, *, by=None, exclusive=False, reverse=False, start=
     return _scan(frame, skipna, Options(0, dtype, None, exclusive, reverse, start, check_overflow, None, state), by)
 
 
-_OF_AN_OPERATION = """Running {results} down each column of a frame, as tuplescan.{name}() has them of an array.
-
-    Parameters
-    ----------
-    frame, by, exclusive, reverse, start, check_overflow, state, skipna, threads
-        As for cumsum().
-    dtype : dtype, optional
-        The type of all results. By default each column's own, as tuplescan.{name}() has it.
-
-    Returns
-    -------
-    a frame of the same kind
-        As cumsum().
-
-    Raises
-    ------
-    TypeError, ValueError, OverflowAt
-        As tuplescan.{name}().
-
-    Examples
-    --------
-    >>> tuplescan.frames.{name}({{"a": [3, 1, 4]}})
-    {{'a': array([{shown}])}}
-    """
-
-
-def _of_an_operation(name, operation, results, shown):
+def _of_an_operation(name, operation):
     @limited
-    def scan(frame, dtype=None, *, by=None, exclusive=False, reverse=False, start=None, check_overflow=False,
-             state=None, skipna=True, threads=None):  # fmt: skip
+    def call(frame, dtype=None, *, by=None, exclusive=False, reverse=False, start=None, check_overflow=False, state=None,
+             skipna=True, threads=None):  # fmt: skip
         return _scan(frame, skipna, Options(0, dtype, None, exclusive, reverse, start, check_overflow, None, state,
                                             operation=operation, call=name), by)  # fmt: skip
 
-    scan.__name__ = scan.__qualname__ = name
-    scan.__doc__ = _OF_AN_OPERATION.format(name=name, results=results, shown=shown)
-    return scan
+    return call
 
 
-cummax = _of_an_operation("cummax", MAXIMUM, "maxima", "3, 3, 4")
-cummin = _of_an_operation("cummin", MINIMUM, "minima", "3, 1, 1")
-cumprod = _of_an_operation("cumprod", PRODUCT, "products", " 3,  3, 12")
+cummax, cummin, cumprod = of_each_operation(
+    _of_an_operation,
+    ">>> tuplescan.frames.{name}({{'a': [2, 1, 4]}})\n    {{'a': array({shown})}}",
+    along="down each column of a frame",
+    parameters="frame, by, exclusive, reverse, start, check_overflow, state, skipna, threads",
+    returns="a frame of the same kind",
+    raises="TypeError, ValueError, OverflowAt",
+)
 
 
 @limited

@@ -14,8 +14,9 @@ from jax.sharding import NamedSharding, PartitionSpec
 
 from . import _core
 from ._kinds import refuse_missing
+from ._operations import of_each_operation
 from ._tables import coefficients_shape, float_type, kept_in, three_axes
-from ._types import MAXIMUM, MINIMUM, PRODUCT, SUM, taken
+from ._types import MINIMUM, PRODUCT, SUM, taken
 
 _SCAN, _RECURRENCE = "tuplescan_cumsum", "tuplescan_linear_recurrence"
 
@@ -313,24 +314,25 @@ def _exclusive(results, axis, reverse, first):
     return _before(results, axis, reverse, jnp.expand_dims(first, axis))
 
 
-def _running(name, operation, x, axis, dtype, exclusive, reverse):
-    x, axis = _given(x, axis)
-    like = "cumprod" if operation == PRODUCT else "cumsum"
-    explicit = None if dtype is None else np.dtype(dtype).newbyteorder("=")
-    if operation == PRODUCT or explicit is not None:
-        x = x.astype(_results_type(like, x.dtype, explicit, jax.config.jax_enable_x64))
-    results = x.dtype
-    added_in = (
-        results.name if taken(results.name, results.name, operation) else _ADDED_IN.get(results.name, results.name)
-    )
-    if not taken(added_in, added_in, operation):
-        raise TypeError(f"x: there is no {name} of {results}")
-    options = {"axis": axis, "reverse": bool(reverse), "dtype": added_in, "operation": operation}
-    made = _others.bind(x.astype(added_in), **options).astype(results)
-    if not exclusive:
-        return made
-    nothing = 1 if operation == PRODUCT else _extremes_of(results)[operation == MINIMUM]
-    return _exclusive(made, axis, bool(reverse), nothing)
+def _of_an_operation(name, operation):
+    def call(x, axis=0, dtype=None, *, exclusive=False, reverse=False):
+        x, axis = _given(x, axis)
+        explicit = None if dtype is None else np.dtype(dtype).newbyteorder("=")
+        if operation == PRODUCT or explicit is not None:
+            like = "cumprod" if operation == PRODUCT else "cumsum"
+            x = x.astype(_results_type(like, x.dtype, explicit, jax.config.jax_enable_x64))
+        results, added_in = x.dtype, x.dtype.name
+        added_in = added_in if taken(added_in, added_in, operation) else _ADDED_IN.get(added_in, added_in)
+        if not taken(added_in, added_in, operation):
+            raise TypeError(f"x: there is no {name} of {results}")
+        options = {"axis": axis, "reverse": bool(reverse), "dtype": added_in, "operation": operation}
+        made = _others.bind(x.astype(added_in), **options).astype(results)
+        if not exclusive:
+            return made
+        nothing = 1 if operation == PRODUCT else _extremes_of(results)[operation == MINIMUM]
+        return _exclusive(made, axis, bool(reverse), nothing)
+
+    return call
 
 
 def _extremes_of(kind):
@@ -340,94 +342,16 @@ def _extremes_of(kind):
     return (limits.min, limits.max) if limits else (-jnp.inf, jnp.inf)
 
 
-def cummax(x, axis=0, dtype=None, *, exclusive=False, reverse=False):
-    """Running maxima along an axis: jax.lax.cummax() with NaN as numpy.maximum.accumulate() has it.
-
-    The gradient goes to the place where a maximum was taken, of equal ones the last.
-
-    Parameters
-    ----------
-    x : array
-        Of bool, integers and floats of 16 to 64 bits.
-    axis : int or None
-        None: x as one axis, in row-major order.
-    dtype : dtype, optional
-        What x is converted to.
-    exclusive : bool
-        result[i] of x[0] to x[i - 1] instead; the first one is the least value of the type.
-    reverse : bool
-        From the last place to the first.
-
-    Returns
-    -------
-    jax.Array of x's shape
-
-    Raises
-    ------
-    ValueError, TypeError, jax.errors.JaxRuntimeError, NotImplementedError
-        As cumsum().
-
-    Examples
-    --------
-    >>> import jax
-    >>> tuplescan.jax.cummax(jax.numpy.array([1.0, 3.0, 2.0], "f4"))
-    Array([1., 3., 3.], dtype=float32)
-    """
-    return _running("cummax", MAXIMUM, x, axis, dtype, exclusive, reverse)
-
-
-def cummin(x, axis=0, dtype=None, *, exclusive=False, reverse=False):
-    """Running minima along an axis: jax.lax.cummin() with NaN as numpy.minimum.accumulate() has it.
-
-    Parameters
-    ----------
-    x, axis, dtype, exclusive, reverse
-        As for cummax(); exclusive minima begin with the greatest value of the type.
-
-    Returns
-    -------
-    jax.Array of x's shape
-
-    Raises
-    ------
-    ValueError, TypeError, jax.errors.JaxRuntimeError, NotImplementedError
-        As cumsum().
-
-    Examples
-    --------
-    >>> import jax
-    >>> tuplescan.jax.cummin(jax.numpy.array([4.0, 6.0, 2.0], "f4"))
-    Array([4., 4., 2.], dtype=float32)
-    """
-    return _running("cummin", MINIMUM, x, axis, dtype, exclusive, reverse)
-
-
-def cumprod(x, axis=0, dtype=None, *, exclusive=False, reverse=False):
-    """Running products along an axis: jax.numpy.cumprod() with the first axis as the default.
-
-    Products of floats are rounded less than a loop's. The gradient divides by nothing, and is right where x is 0.
-
-    Parameters
-    ----------
-    x, axis, dtype, exclusive, reverse
-        As for cumsum(), but for complex numbers; exclusive products begin with 1.
-
-    Returns
-    -------
-    jax.Array of x's shape
-
-    Raises
-    ------
-    ValueError, TypeError, jax.errors.JaxRuntimeError, NotImplementedError
-        As cumsum().
-
-    Examples
-    --------
-    >>> import jax
-    >>> tuplescan.jax.cumprod(jax.numpy.array([2.0, 3.0, 4.0], "f4"))
-    Array([ 2.,  6., 24.], dtype=float32)
-    """
-    return _running("cumprod", PRODUCT, x, axis, dtype, exclusive, reverse)
+cummax, cummin, cumprod = of_each_operation(
+    _of_an_operation,
+    '>>> import jax\n    >>> tuplescan.jax.{name}(jax.numpy.array([2, 1, 4], "i4"))\n    Array({shown}, dtype=int32)',
+    also=". The gradient of an extreme\n    goes to the last place where it was taken, "
+    "and that of a product divides by nothing",
+    along="along an axis",
+    parameters="x, axis, exclusive, reverse",
+    returns="jax.Array of x's shape",
+    raises="ValueError, TypeError, jax.errors.JaxRuntimeError, NotImplementedError",
+)
 
 
 def linear_recurrence(a, b, axis=0, *, exclusive=False, reverse=False, start=None):

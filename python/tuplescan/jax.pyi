@@ -6,15 +6,12 @@ from jax.typing import ArrayLike
 def cumsum(
     x: ArrayLike, axis: SupportsIndex | None = 0, dtype: Any = None, *, exclusive: bool = False, reverse: bool = False
 ) -> jax.Array: ...
-def cummax(
-    x: ArrayLike, axis: SupportsIndex | None = 0, dtype: Any = None, *, exclusive: bool = False, reverse: bool = False
-) -> jax.Array: ...
-def cummin(
-    x: ArrayLike, axis: SupportsIndex | None = 0, dtype: Any = None, *, exclusive: bool = False, reverse: bool = False
-) -> jax.Array: ...
-def cumprod(
-    x: ArrayLike, axis: SupportsIndex | None = 0, dtype: Any = None, *, exclusive: bool = False, reverse: bool = False
-) -> jax.Array: ...
+
+# Arguments and results are those of cumsum().
+cummax = cumsum
+cummin = cumsum
+cumprod = cumsum
+
 def linear_recurrence(
     a: ArrayLike,
     b: ArrayLike,

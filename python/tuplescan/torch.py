@@ -12,8 +12,9 @@ from torch.autograd import forward_ad
 import tuplescan
 
 from ._libraries import library_of
+from ._operations import of_each_operation
 from ._tables import kept_in, recur
-from ._types import Options, taken
+from ._types import MINIMUM, PRODUCT, Options, taken
 
 try:  # what torch makes its own gradients for operators of libraries of, and does not promise to keep
     from torch._functorch.utils import enable_single_level_autograd_function
@@ -459,107 +460,31 @@ def _least_and_greatest(dtype):
     return torch.iinfo(dtype).min, torch.iinfo(dtype).max
 
 
-def _running(name, x, dim, dtype, exclusive, reverse, nothing):
-    dim, x = _checked_dim(x, dim), x if dtype is None else x.to(dtype)
-    if x.dtype not in _REALS:
-        raise TypeError(f"tuplescan.torch: there is no {name} of {x.dtype}")
-    if x.dim() == 0:
-        return _running(name, x.reshape(1), 0, None, exclusive, reverse, nothing).reshape(())
-    results = _at_once(name, x, dim, reverse)
-    return _exclusive(results, dim, reverse, nothing(x.dtype)) if exclusive else results
+def _of_an_operation(name, operation):
+    def call(x, dim=0, dtype=None, *, exclusive=False, reverse=False):
+        dim, dtype = _checked_dim(x, dim), _sums_type(x, dtype) if operation == PRODUCT else dtype
+        x = x if dtype is None else x.to(dtype)
+        if x.dtype not in _REALS:
+            raise TypeError(f"tuplescan.torch: there is no {name} of {x.dtype}")
+        results = _at_once(name, x if x.dim() else x.reshape(1), dim, reverse)
+        if exclusive:
+            nothing = 1 if operation == PRODUCT else _least_and_greatest(x.dtype)[operation == MINIMUM]
+            results = _exclusive(results, dim, reverse, nothing)
+        return results.reshape(x.shape)
+
+    return call
 
 
-def cummax(x, dim=0, dtype=None, *, exclusive=False, reverse=False):
-    """Running maxima along a dimension: the values of torch.cummax() with the first one as the default.
-
-    The gradient goes to the place where a maximum was taken, of equal ones the last.
-
-    Parameters
-    ----------
-    x : Tensor
-        Of bool, integers of 8 to 64 bits (uint8 alone of the unsigned ones), floats of 16 to 64. A NaN makes all
-        results NaN from its own on.
-    dim : int
-    dtype : torch.dtype, optional
-        What x is converted to.
-    exclusive : bool
-        result[i] of x[0] to x[i - 1] instead; the first one is the least value of the type.
-    reverse : bool
-        From the last place to the first.
-
-    Returns
-    -------
-    Tensor of x's shape, row-major
-
-    Raises
-    ------
-    IndexError, TypeError, RuntimeError
-        As cumsum().
-
-    Examples
-    --------
-    >>> import torch
-    >>> tuplescan.torch.cummax(torch.tensor([1, 3, 2, 5]))
-    tensor([1, 3, 3, 5])
-    """
-    return _running("cummax", x, dim, dtype, exclusive, reverse, lambda dtype: _least_and_greatest(dtype)[0])
-
-
-def cummin(x, dim=0, dtype=None, *, exclusive=False, reverse=False):
-    """Running minima along a dimension: the values of torch.cummin() with the first one as the default.
-
-    Parameters
-    ----------
-    x, dim, dtype, exclusive, reverse
-        As for cummax(); exclusive minima begin with the greatest value of the type.
-
-    Returns
-    -------
-    Tensor of x's shape, row-major
-
-    Raises
-    ------
-    IndexError, TypeError, RuntimeError
-        As cumsum().
-
-    Examples
-    --------
-    >>> import torch
-    >>> tuplescan.torch.cummin(torch.tensor([4, 6, 2, 3]))
-    tensor([4, 4, 2, 2])
-    """
-    return _running("cummin", x, dim, dtype, exclusive, reverse, lambda dtype: _least_and_greatest(dtype)[1])
-
-
-def cumprod(x, dim=0, dtype=None, *, exclusive=False, reverse=False):
-    """Running products along a dimension: torch.cumprod() with the first one as the default.
-
-    Products of floats are rounded less than a loop's. The gradient divides by nothing, and is right where x is 0.
-
-    Parameters
-    ----------
-    x, dim, exclusive, reverse
-        As for cumsum(), but for complex numbers; exclusive products begin with 1.
-    dtype : torch.dtype, optional
-        What x is converted to, and the type of the products. By default int64 for integers and bool, otherwise x's own.
-
-    Returns
-    -------
-    Tensor of x's shape, row-major
-
-    Raises
-    ------
-    IndexError, TypeError, RuntimeError
-        As cumsum().
-
-    Examples
-    --------
-    >>> import torch
-    >>> tuplescan.torch.cumprod(torch.tensor([2, 3, 4]))
-    tensor([ 2,  6, 24])
-    """
-    dtype = _sums_type(x, dtype)
-    return _running("cumprod", x, dim, dtype, exclusive, reverse, lambda dtype: 1)
+cummax, cummin, cumprod = of_each_operation(
+    _of_an_operation,
+    ">>> import torch\n    >>> tuplescan.torch.{name}(torch.tensor([2, 1, 4]))\n    tensor({shown})",
+    also=". The gradient of an extreme\n    goes to the last place where it was taken, "
+    "and that of a product divides by nothing",
+    along="along a dimension",
+    parameters="x, dim, exclusive, reverse",
+    returns="Tensor of x's shape, row-major",
+    raises="IndexError, TypeError, RuntimeError",
+)
 
 
 def linear_recurrence(a, b, dim=0, *, exclusive=False, reverse=False, start=None):

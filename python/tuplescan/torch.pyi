@@ -3,15 +3,12 @@ import torch
 def cumsum(
     x: torch.Tensor, dim: int = 0, dtype: torch.dtype | None = None, *, exclusive: bool = False, reverse: bool = False
 ) -> torch.Tensor: ...
-def cummax(
-    x: torch.Tensor, dim: int = 0, dtype: torch.dtype | None = None, *, exclusive: bool = False, reverse: bool = False
-) -> torch.Tensor: ...
-def cummin(
-    x: torch.Tensor, dim: int = 0, dtype: torch.dtype | None = None, *, exclusive: bool = False, reverse: bool = False
-) -> torch.Tensor: ...
-def cumprod(
-    x: torch.Tensor, dim: int = 0, dtype: torch.dtype | None = None, *, exclusive: bool = False, reverse: bool = False
-) -> torch.Tensor: ...
+
+# Arguments and results are those of cumsum().
+cummax = cumsum
+cummin = cumsum
+cumprod = cumsum
+
 def linear_recurrence(
     a: torch.Tensor | float,
     b: torch.Tensor,
