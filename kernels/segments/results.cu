@@ -67,30 +67,54 @@ template <class OPS> struct segment_results : segment_tile<OPS, segment_role::RE
                          result);
     }
 
-    DEVICE void finish_runs() const {
+    /* The thread's run: what its unit begins with, and the result above the next row. */
+    Value seed, before;
+    unsigned unit;
+    DEVICE void begin_run(unsigned of_unit, unsigned row) {
+        unit = of_unit;
+        before = seed = begin_of(pass.seeds, unit, tile::place.first_column + tile::column);
+        if constexpr (OPS::CHECKS_OVERFLOW) { /* the order of integers is not seen */
+            UNROLL
+            for (unsigned k = 0; k < UNIT_RUN_BITS; k++)
+                before = ((row - unit) / RUN_ROWS >> k & 1) != 0 ? OPS::join(before, tile::blocks[k]) : before;
+        }
+    }
+    DEVICE Value result_of(Value in_unit, unsigned row) {
         const size_t of_column = tile::place.first_column + tile::column;
-        Value seed = OPS::start(), before = seed;
-        unsigned first_row = 0;
+        const Value result = OPS::join(seed, in_unit);
+        look_for_overflow(before, result, row, of_column);
+        if (pass.wants_segments)
+            put_beside(result, unit, row, of_column);
+        return before = result;
+    }
+
+    /* Rows become the results of their runs. A unit of one run has its own results at once. False: all units of the
+     * thread's runs are such. */
+    DEVICE bool scan() {
+        bool is_whole = false, has_more = false;
+        tile::scan_runs(
+            [&](unsigned of_unit, unsigned row) {
+                is_whole = of_unit == row && tile::is_one_run(of_unit);
+                has_more = has_more || !is_whole;
+                if (is_whole)
+                    begin_run(of_unit, row);
+                return true;
+            },
+            [&](Value result, Value, unsigned row, unsigned) { return is_whole ? result_of(result, row) : result; });
+        return has_more;
+    }
+    DEVICE void finish() {
         tile::each_run(
-            [&](unsigned unit, unsigned row) {
-                const unsigned run = (row - unit) / RUN_ROWS;
-                before = seed = begin_of(pass.seeds, unit, of_column);
-                if constexpr (OPS::CHECKS_OVERFLOW) /* the order of integers is not seen */
-                    UNROLL
-                for (unsigned k = 0; k < UNIT_RUN_BITS; k++)
-                    before = (run >> k & 1) != 0 ? OPS::join(before, tile::blocks[k]) : before;
-                first_row = unit;
+            [&](unsigned of_unit, unsigned row) {
+                if (of_unit == row && tile::is_one_run(of_unit))
+                    return false;
+                begin_run(of_unit, row);
                 return true;
             },
             [&](unsigned row, unsigned number) {
                 const unsigned run = number / RUN_ROWS;
-                const Value in_unit =
-                    tile::join_blocks(tile::cell(row), [&](unsigned k) { return (run >> k & 1) != 0; });
-                const Value result = OPS::join(seed, in_unit);
-                look_for_overflow(before, result, row, of_column);
-                before = tile::cell(row) = result;
-                if (pass.wants_segments)
-                    put_beside(result, first_row, row, of_column);
+                tile::cell(row) =
+                    result_of(tile::join_blocks(tile::cell(row), [&](unsigned k) { return (run >> k & 1) != 0; }), row);
             });
     }
 
@@ -119,11 +143,12 @@ template <class OPS> KERNEL LAUNCH_BOUNDS(most_segment_threads<typename OPS::Val
         return;
     tile.bring();
     block_barrier();
-    tile.scan_runs();
+    const bool has_more = tile.scan();
     block_barrier();
     tile.find_blocks();
     block_barrier();
-    tile.finish_runs();
+    if (has_more)
+        tile.finish();
     if (!pass.cells.out.data || pass.has_offsets)
         return;
     block_barrier();

@@ -179,6 +179,12 @@ template <class OPS, segment_role ROLE> struct segment_tile {
             bits = memory.units[--word];
         return word * WORD_ROWS + bit_width(bits) - 1 - begin;
     }
+    /* Whether the unit is one run. */
+    DEVICE bool is_one_run(unsigned unit) const {
+        const unsigned word = (unit + begin + 1) / WORD_ROWS, shift = (unit + begin + 1) % WORD_ROWS;
+        const uint32_t below = shift > 0 ? memory.units[word + 1] << (WORD_ROWS - shift) : 0;
+        return (memory.units[word] >> shift | below) != 0 || place.rows - unit <= RUN_ROWS;
+    }
     /* Which of the TWO_RUNS rows from the thread's first one on begin a unit. */
     DEVICE uint64_t units_of_window() const {
         const unsigned words = (pass.tile_rows + UNIT_ROWS) / WORD_ROWS;
@@ -225,15 +231,15 @@ template <class OPS, segment_role ROLE> struct segment_tile {
         }
     }
 
-    /* Rows become the results of their runs, or the totals of the longest aligned blocks of rows that end with them. */
-    DEVICE void scan_runs() const {
+    /* Rows become what put(result in the run, total of the longest aligned block of rows that ends with the row, row,
+     * its number in the unit) makes of them, in the runs that enter() wants. */
+    template <class ENTER, class PUT> DEVICE void scan_runs(const ENTER &enter, const PUT &put) const {
         Value left[RUN_BITS] = {};
-        each_run([&](unsigned unit, unsigned) { return ROLE == segment_role::RESULTS || is_marked(unit); },
-                 [&](unsigned row, unsigned number) {
-                     Value aligned;
-                     const Value result = climb<OPS, RUN_BITS>(number % RUN_ROWS, cell(row), left, aligned);
-                     cell(row) = ROLE == segment_role::RESULTS ? result : aligned;
-                 });
+        each_run(enter, [&](unsigned row, unsigned number) {
+            Value aligned;
+            const Value result = climb<OPS, RUN_BITS>(number % RUN_ROWS, cell(row), left, aligned);
+            cell(row) = put(result, aligned, row, number);
+        });
     }
 
     /* Finds the blocks of runs above the thread's first run. */

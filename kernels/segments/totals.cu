@@ -13,7 +13,8 @@ template <class OPS> KERNEL LAUNCH_BOUNDS(most_segment_threads<typename OPS::Val
         return;
     tile.bring();
     block_barrier();
-    tile.scan_runs();
+    tile.scan_runs([&](unsigned unit, unsigned) { return tile.is_marked(unit); },
+                   [](Value, Value aligned, unsigned, unsigned) { return aligned; });
     block_barrier();
     tile.find_blocks();
     const size_t columns = pass.cells.columns, column = tile.place.first_column + tile.column;
