@@ -1,7 +1,9 @@
 """What the tests sum: kinds, shapes, layouts; and how ranks are started."""
 
+import ast
 import doctest
 import inspect
+import pathlib
 import shutil
 import sys
 
@@ -133,13 +135,25 @@ def same(got, wanted):
 CALLS_ON_NOTHING = ("cuda_unavailable", "get_num_threads")
 
 
-def check_examples(module, *names):
-    """That each of these says what it does in numpydoc's sections, with examples that show what comes."""
-    for name in names:
-        documented = inspect.getdoc(getattr(module, name))
-        assert "Examples\n--------\n" in documented, name
-        if inspect.ismodule(module) and inspect.isroutine(getattr(module, name)) and name not in CALLS_ON_NOTHING:
-            assert all(part in documented for part in ("Parameters\n", "Returns\n", "Raises\n")), name
-        given = {"tuplescan": sys.modules["tuplescan"]}
-        test = doctest.DocTestParser().get_doctest(documented, given, name, None, None)
-        assert doctest.DocTestRunner(verbose=False).run(test).failed == 0, name
+def public_names(module):
+    """What the module's stub has for its users: calls, classes, and calls that are as others."""
+    names = set()
+    for node in ast.parse(pathlib.Path(module.__file__).with_suffix(".pyi").read_text()).body:
+        names |= {node.name} if isinstance(node, (ast.FunctionDef, ast.ClassDef)) else set()
+        names |= {target.id for target in node.targets} if isinstance(node, ast.Assign) else set()
+    return sorted(name for name in names if not name.startswith("_"))
+
+
+def check_examples(module, run=True):
+    """That all that is public says what it does in numpydoc's sections, with examples, which are run and show what comes."""
+    documented = {name: getattr(module, name) for name in public_names(module)}
+    for name, of_class in [(name, thing) for name, thing in documented.items() if inspect.isclass(thing)]:
+        methods = {f"{name}.{key}": getattr(of_class, key) for key in vars(of_class) if not key.startswith("_")}
+        documented |= {key: method for key, method in methods.items() if inspect.isroutine(method)}
+    for name, thing in documented.items():
+        text = inspect.getdoc(thing)
+        assert "Examples\n--------\n>>> " in text, name
+        if inspect.isfunction(thing) and "." not in name and name not in CALLS_ON_NOTHING:
+            assert all(f"\n{part}\n---" in text for part in ("Parameters", "Returns", "Raises")), name
+        test = doctest.DocTestParser().get_doctest(text, {"tuplescan": sys.modules["tuplescan"]}, name, None, None)
+        assert test.examples and not (run and doctest.DocTestRunner(verbose=False).run(test).failed), name

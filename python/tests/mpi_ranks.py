@@ -148,7 +148,7 @@ def check_part_of_the_ranks(seed):
 
 
 if comm.size == 1:
-    check_examples(tuplescan.mpi, "cumsum", "column_totals")
+    check_examples(tuplescan.mpi)
 for check in (check_bits, check_start_dtype_out, check_state, check_state_beyond_row_0, check_overflow, check_errors,
               check_part_of_the_ranks):  # fmt: skip
     check(int(sys.argv[1]))

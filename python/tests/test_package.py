@@ -1,6 +1,7 @@
 """What is around the functions: references, documents, stubs, the command."""
 
 import ast
+import importlib
 import gc
 import inspect
 import itertools
@@ -17,7 +18,7 @@ import xml.etree.ElementTree
 import numpy as np
 import pytest
 import tuplescan
-from arrays import check_examples
+from arrays import check_examples, public_names
 import tuplescan.frames
 from tuplescan import __main__ as command
 
@@ -113,10 +114,18 @@ def test_numpy_is_imported_when_it_is_needed():
 
 def test_every_function_says_what_it_does():
     assert set(tuplescan.__all__) <= set(dir(tuplescan))
-    check_examples(tuplescan, *tuplescan.__all__)
-    check_examples(tuplescan.State, "begin", "from_bytes")
+    check_examples(tuplescan)
+    assert set(public_names(tuplescan)) == set(tuplescan.__all__)
     with pytest.raises(AttributeError, match="'nonsense'"):
         tuplescan.nonsense
+
+
+@pytest.mark.parametrize("name", ["dask", "frames", "jax", "mpi", "torch"])
+def test_every_function_of_a_module_says_what_it_does(name):
+    """Where its packages are, the module's own test runs the examples, too."""
+    if name in ("jax", "torch"):
+        pytest.importorskip(name)
+    check_examples(importlib.import_module(f"tuplescan.{name}"), run=False)
 
 
 def test_stubs_have_the_parameters():

@@ -130,6 +130,10 @@ class State:
             How many rows are before it, 0 to 2^63. Beyond 0 the running sums are not known: only column_totals() and
             join() take such a state.
 
+        Returns
+        -------
+        State
+
         Raises
         ------
         TypeError
@@ -165,7 +169,20 @@ class State:
 
     @classmethod
     def from_bytes(cls, saved):
-        """The state that to_bytes() saved. Raises ValueError if any byte is damaged, missing or too many.
+        """The state that to_bytes() saved.
+
+        Parameters
+        ----------
+        saved : bytes, or what has a buffer of them
+
+        Returns
+        -------
+        State
+
+        Raises
+        ------
+        ValueError
+            If any byte is damaged, missing or too many.
 
         Examples
         --------
@@ -180,8 +197,18 @@ class State:
         return state
 
     def to_bytes(self):
-        """The saved form, with its CRC32C, for from_bytes() on any machine; the same as the C library's. b"" if the sum
-        has not begun."""
+        """The saved form, with its CRC32C, for from_bytes() on any machine; the same as the C library's.
+
+        Returns
+        -------
+        bytes
+            b"" if the sum has not begun.
+
+        Examples
+        --------
+        >>> len(tuplescan.State.begin("i8", columns=1).to_bytes())
+        80
+        """
         with self._lock:
             if self._memory is None:
                 return b""
@@ -211,9 +238,24 @@ class State:
         return self._facts()[3]
 
     def sums(self):
-        """The running sums through the last row, or the start if there were no rows: a new array of shape (columns,).
+        """The running sums through the last row, or the start if there were no rows.
 
-        Raises ValueError if the sum has not begun, or begins beyond row 0, where the sums are not known.
+        Returns
+        -------
+        new array of shape (columns,)
+
+        Raises
+        ------
+        ValueError
+            If the sum has not begun, or begins beyond row 0, where the sums are not known.
+
+        Examples
+        --------
+        >>> state = tuplescan.State()
+        >>> tuplescan.column_totals([[1, 2], [3, 4]], state=state)
+        array([4, 6])
+        >>> state.sums()
+        array([4, 6])
         """
         with self._lock:
             number, columns = self._begun()[:2]
@@ -223,9 +265,33 @@ class State:
 
     def join(self, other):
         """Appends the rows of `other`, which begins at the row where this one ends, and has no start. Joins may be made
-        in any order. `other` is not changed.
+        in any order.
 
-        Raises ValueError if one of them has not begun or they are no neighbours of one type and number of columns.
+        Parameters
+        ----------
+        other : State
+            Is not changed.
+
+        Returns
+        -------
+        None
+
+        Raises
+        ------
+        ValueError
+            If one of them has not begun, or they are no neighbours of one type and number of columns.
+        TypeError
+            For what is no State.
+
+        Examples
+        --------
+        >>> state, later = tuplescan.State(), tuplescan.State.begin("i8", columns=1, first_row=1)
+        >>> tuplescan.column_totals([7], state=state)
+        array(7)
+        >>> tuplescan.column_totals([8], state=later)
+        >>> state.join(later)
+        >>> state.rows
+        2
         """
         if not isinstance(other, State):
             raise TypeError(f"join: {type(other)!r} is no State")
@@ -266,7 +332,18 @@ class State:
                 self._memory = memory
 
     def copy(self):
-        """A state that goes on by itself."""
+        """A state that goes on by itself.
+
+        Returns
+        -------
+        State
+
+        Examples
+        --------
+        >>> state = tuplescan.State.begin("f4", columns=3)
+        >>> state.copy() == state
+        True
+        """
         copied = State()
         with self._lock:
             copied._memory = None if self._memory is None else copy_of(self._memory)
