@@ -37,6 +37,7 @@ struct scan_arguments {
     table_operation operation;
     const char *carry_in, *carry_out, *state, *to;
     const char *decay, *decay_file; /* the coefficients of a recurrence */
+    const char *segments, *by;      /* where sums begin anew */
     bool exclusive, reverse, offsets, skip_nan, wrap;
     bool looks; /* info: fields that are no numbers are no errors */
     bool has_at;

@@ -38,7 +38,9 @@ static int check_arguments(void *context) {
     struct scan_arguments *arguments = &((struct scan_job *)context)->arguments;
     if (!arguments->common.output)
         return fail(EX_USAGE, "-o OUTPUT is missing");
-    int code = scan_decay_check(arguments);
+    int code = scan_segments_check(arguments);
+    if (code == EX_OK)
+        code = scan_decay_check(arguments);
     if (code == EX_OK)
         code = check_state(arguments);
     if (code != EX_OK)
@@ -169,6 +171,7 @@ void scan_free_tables(void *context) {
         input_release(&job->inputs[i]);
     text_beside_end(&job->beside);
     scan_decay_close(&job->decay);
+    input_release(&job->segments.file);
     free(job->own_state);
     free(job->carry_in);
     free(job->carry_out);

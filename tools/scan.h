@@ -6,6 +6,7 @@
 
 #include "job.h"
 #include "scan_decay.h"
+#include "scan_segments.h"
 #include "state_file.h"
 #include "table_io.h"
 #include "text/beside.h"
@@ -30,6 +31,7 @@ struct scan_job {
     char name_of_many[40];
     size_t kept; /* bytes of what is remembered between the rows */
     struct scan_decay decay;
+    struct scan_segments segments;
     struct text_beside beside;
     void *own_state; /* of sums over several inputs, without --continue */
     struct atomic_file output, carry_file;

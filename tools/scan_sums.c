@@ -12,7 +12,8 @@
 #include "types.h"
 
 static bool looks_at_sums(const struct scan_job *job) {
-    return type_is_float(job->out_layout.type) && job->arguments.operation == TABLE_SUM;
+    return type_is_float(job->out_layout.type) && job->arguments.operation == TABLE_SUM &&
+           !scan_has_segments(&job->arguments);
 }
 
 /* Is called by the thread that sums. Nothing of the last piece is written if the input has changed. */
@@ -169,6 +170,8 @@ static int sum_rows(struct scan_job *job) {
 /* A table in memory; `a`: the coefficients of a recurrence, perhaps with those of no row. */
 static table_status scan_table(const struct scan_job *job, const table_view *a, const table_view *in,
                                const table_view *out, const table_scan_options *options) {
+    if (scan_has_segments(&job->arguments))
+        return scan_segments_sum(&job->segments, &job->arguments, in, out, options);
     return is_recurrence(job) ? table_linear_recurrence(a, in, out, options) : table_prefix_sum(in, out, options);
 }
 
@@ -210,8 +213,8 @@ static int write_start(struct scan_job *job) {
 /* Whether rows can be read, and sums be written, at any place of their files. */
 static bool goes_backwards(const struct scan_job *job) {
     const struct input_file *input = job->input;
-    return input_can_seek(input) && input_is_plain(input) && input->layout.bytes > 0 &&
-           !job->output_format->delimiter && atomic_file_can_go_back(&job->output);
+    return !scan_has_segments(&job->arguments) && input_can_seek(input) && input_is_plain(input) &&
+           input->layout.bytes > 0 && !job->output_format->delimiter && atomic_file_can_go_back(&job->output);
 }
 
 static int sum_backwards(struct scan_job *job) {
@@ -233,21 +236,25 @@ static int charge_table(const struct scan_job *job, size_t sums) {
     return memory_charge(&budget, input->name, reading > sums ? reading : sums);
 }
 
-/* Does the same with one table in memory. */
-static int sum_table_backwards(struct scan_job *job) {
+/* Does the same with one table in memory; and what goes by segments. */
+static int sum_table(struct scan_job *job) {
     struct input_file *input = job->input;
     const struct memory_budget budget = {.most = memory_there(job->arguments.common.memory),
                                          .used = job->kept + input_memory(input)};
     int code = EX_OK;
     if (!input->rows_known)
-        code = input_take_all(input, memory_left(&budget), "--reverse: begins with its last row");
+        code = input_take_all(input, memory_left(&budget),
+                              job->arguments.reverse ? "--reverse: begins with its last row" : "it has segments");
     const size_t row_bytes = input->layout.columns * table_type_size(job->out_layout.type);
-    size_t rows, bytes;
+    size_t rows, bytes, needed;
     if (__builtin_add_overflow(input->layout.rows, job->arguments.offsets, &rows) ||
         !size_multiply(rows, row_bytes, &bytes))
         bytes = SIZE_MAX;
+    const table_view shape = {.rows = input->layout.rows, .columns = input->layout.columns, .type = input->layout.type};
+    if (__builtin_add_overflow(bytes, scan_segments_bytes(&job->arguments, &shape), &needed))
+        needed = SIZE_MAX;
     if (code == EX_OK)
-        code = charge_table(job, bytes);
+        code = charge_table(job, needed);
     if (code == EX_OK)
         code = input_take_table(input, budget.most);
     if (code != EX_OK)
@@ -280,11 +287,11 @@ static int sum_table_backwards(struct scan_job *job) {
     return code;
 }
 
-/* From the last row on, from which overflows are counted, too. */
-static int sum_from_the_end(struct scan_job *job) {
+/* From the last row on, from which overflows are counted, too; or in memory as a whole. */
+static int sum_as_a_whole(struct scan_job *job) {
     const struct table_layout *in = &job->input->layout;
-    const int code = goes_backwards(job) ? sum_backwards(job) : sum_table_backwards(job);
-    if (job->first_overflow != SCAN_NONE)
+    const int code = goes_backwards(job) ? sum_backwards(job) : sum_table(job);
+    if (job->arguments.reverse && job->first_overflow != SCAN_NONE)
         job->first_overflow =
             (in->rows - 1 - job->first_overflow / in->columns) * in->columns + job->first_overflow % in->columns;
     job->rows_above = in->rows;
@@ -293,8 +300,8 @@ static int sum_from_the_end(struct scan_job *job) {
 
 static int sum_inputs(struct scan_job *job) {
     int code = EX_OK;
-    if (job->arguments.reverse)
-        return sum_from_the_end(job);
+    if (job->arguments.reverse || scan_has_segments(&job->arguments))
+        return sum_as_a_whole(job);
     if (job->arguments.offsets)
         code = write_start(job);
     for (unsigned i = 0; i < job->arguments.common.input_count && code == EX_OK; i++) {
@@ -317,6 +324,8 @@ int scan_sum_up(void *context) {
     int code = sum_inputs(job);
     if (code == EX_OK)
         code = scan_decay_end(&job->decay, job->rows_above);
+    if (code == EX_OK)
+        code = input_unchanged(&job->segments.file);
     stopwatch_stream(&job->base.watch, &job->report);
     if (job->first_overflow != SCAN_NONE) /* a row of this table, as all are */
         job->first_overflow -= job->state.facts.rows * job->out_layout.columns;

@@ -222,6 +222,15 @@ static int open_decay(struct scan_job *job, const size_t *rows) {
                 input_memory(&decay->file) + row + (decay->is_table ? decay->file.layout.bytes : 0));
 }
 
+/* The segments, and what they take of the memory. */
+static int open_segments(struct scan_job *job) {
+    const size_t most = memory_there(job->arguments.common.memory);
+    const struct input_file *file = &job->segments.file;
+    const int code =
+        scan_segments_open(&job->segments, &job->arguments, job->name, &job->inputs[0].layout, most - job->kept);
+    return code == EX_OK && job->arguments.segments ? keep(job, file->name, file->layout.bytes) : code;
+}
+
 int scan_open_tables(void *context) {
     struct scan_job *job = context;
     struct scan_arguments *arguments = &job->arguments;
@@ -246,5 +255,7 @@ int scan_open_tables(void *context) {
         code = make_state(job);
     if (code == EX_OK)
         code = fit_state(job);
+    if (code == EX_OK && scan_has_segments(arguments))
+        code = open_segments(job);
     return code == EX_OK ? open_decay(job, job->rows_known ? &rows : NULL) : code;
 }

@@ -40,6 +40,15 @@ static const struct option_row scan_rows[] = {
           "for f16 and bf16): a .npy, which goes along the table as in NumPy, text, or raw values. It is read beside "
           "INPUT, may be as large, and of several inputs has the rows of all. A 0 lets nothing through of the rows "
           "before. Floats only; text is f64. Sums in the help of other options are these results"),
+    VALUE(
+        "segments", "FILE", take_input, SCAN(segments),
+        "sums begin anew at the rows that FILE names: a column of offsets, i32 or i64, that do not fall, such as 0, 3, "
+        "7 for two segments of three and four rows. Each has the bits that it has alone; rows before the first offset "
+        "and after the last one are 0. On the CPU; the input must be one table, which is taken into memory as a whole"),
+    VALUE("by", "COLUMN", take_text, SCAN(by),
+          "sums begin anew where this column changes, so that groups whose rows lie together are summed by themselves "
+          "(sort --by brings them together). A name, or a number from 0 on; it is not summed, and stays. Otherwise as "
+          "--segments"),
     FLAG("exclusive", SCAN(exclusive), "row i without row i itself: the sums of the rows before it"),
     FLAG("reverse", SCAN(reverse),
          "sums from the end: row i is the sum of the rows from i to the last one. The input must be one table. Between "

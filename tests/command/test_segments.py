@@ -1,0 +1,86 @@
+"""tuplescan scan with --segments and --by: each segment has the bits of a scan of its rows alone."""
+import itertools
+
+from harness import DATA, OS_ERROR, RNG, USAGE, CommandTest, main, numpy
+
+OFFSETS = numpy.array([2, 5, 5, 700, 703, 1290])
+SHAPE = 1300, 3
+
+
+class Segments(CommandTest):
+    def scanned(self, *arguments, out="out.npy"):
+        self.run_command("scan", *arguments, "-qfo", out)
+        return numpy.load(self.path(out))
+
+    def alone(self, x, offsets, *arguments):
+        """The rows of each segment, scanned by themselves."""
+        for first, end in itertools.pairwise(offsets):
+            self.save("rows.npy", x[first:end])
+            yield slice(first, end), self.scanned("rows.npy", *arguments)
+
+    def test_segments_have_the_bits_that_they_have_alone(self):
+        for dtype, arguments in (("<f4", []), ("<f4", ["--exclusive"]), ("<f8", ["--reverse"]), ("<i4", []),
+                                 ("<f4", ["--out-type", "f64"]), ("u1", ["--operation", "max"])):
+            x = (RNG.standard_normal(SHAPE) * 100).astype(dtype)
+            self.save("x.npy", x)
+            for kind in "<i4", "<i8", ">i8":
+                self.save("offsets.npy", OFFSETS.astype(kind))
+                sums = self.scanned("x.npy", "--segments", "offsets.npy", *arguments)
+                expected = numpy.zeros_like(sums)
+                for rows, own in self.alone(x, OFFSETS, *arguments):
+                    expected[rows] = own
+                self.assertEqual(sums.tobytes(), expected.tobytes())
+
+    def test_groups_by_a_column(self):
+        for dtype, arguments in (("<i4", []), ("<f4", ["--exclusive"]), ("<f8", ["--reverse"])):
+            x = (RNG.standard_normal((900, 4)) * 9).astype(dtype)
+            for column in 0, 2, 3:
+                x[:, column] = keys = numpy.sort(RNG.integers(0, 40, len(x)))
+                self.save("x.npy", x)
+                sums = self.scanned("x.npy", "--by", str(column), *arguments)
+                edges = [0, *(numpy.flatnonzero(numpy.diff(keys)) + 1), len(x)]
+                for rows, own in self.alone(x, edges, *arguments):
+                    own[:, column] = keys[rows]
+                    self.assertEqual(sums[rows].tobytes(), own.tobytes())
+
+    def test_groups_of_text(self):
+        with open(self.path("e.csv"), "w") as file:
+            file.write("user,paid\n7,2.5\n7,1\n3,4\n3,\n")
+        self.run_command("scan", "e.csv", "--by", "user", "--skip-nan", "-qfo", "out.csv")
+        with open(self.path("out.csv")) as file:
+            self.assertEqual(file.read(), "user,paid\n7,2.5\n7,3.5\n3,4\n3,4\n")
+
+    def test_overflow_is_of_the_row_of_the_table(self):
+        x = numpy.array([[1, 2**62], [9, 2**62], [1, 2**62], [1, 1], [1, 1]])
+        self.save("x.npy", x)
+        self.save("offsets.npy", numpy.array([1, 3, 5]))
+        for arguments, row in ((["--segments", "offsets.npy"], 2), (["--by", "0"], None),
+                               (["--segments", "offsets.npy", "--reverse"], 1)):
+            code = 0 if row is None else DATA
+            result = self.run_command("scan", "x.npy", *arguments, "-fo", "out.npy", code=code)
+            if row is not None:
+                self.assertIn(b"row %d" % row, result.stderr)
+
+    def test_what_is_refused(self):
+        self.save("x.npy", RNG.standard_normal(SHAPE))
+        self.save("good.npy", OFFSETS)
+        self.save("falls.npy", numpy.array([0, 5, 4]))
+        self.save("beyond.npy", numpy.array([0, 1301]))
+        self.save("floats.npy", numpy.array([0.0, 5.0]))
+        self.save("wide.npy", OFFSETS.reshape(2, 3))
+        self.save("none.npy", OFFSETS[:0])
+        for arguments, code, says in (
+                (["--segments", "falls.npy"], DATA, "data[2]"), (["--segments", "beyond.npy"], DATA, "data[1]"),
+                (["--segments", "floats.npy"], DATA, "f64"), (["--segments", "wide.npy"], DATA, "2 x 3"),
+                (["--segments", "none.npy"], DATA, "0 x 1"), (["--by", "3"], USAGE, "3 columns"),
+                (["--by", "user"], USAGE, "user"), (["--by", "0", "--segments", "good.npy"], USAGE, "only one"),
+                (["--by", "0", "--offsets"], USAGE, "--offsets"), (["--by", "0", "--decay", "1"], USAGE, "--decay"),
+                (["--by", "0", "--continue", "s"], USAGE, "--continue"),
+                (["--segments", "good.npy", "--carry-out", "c.npy"], USAGE, "--carry-out"),
+                (["--segments", "good.npy", "--memory", "1K"], OS_ERROR, "memory")):
+            self.assert_refused(code, "scan", "x.npy", "-o", "out.npy", *arguments, says=[says])
+        self.assert_refused(USAGE, "scan", "x.npy", "x.npy", "-o", "out.npy", "--by", "0", says=["several inputs"])
+
+
+if __name__ == "__main__":
+    main()
