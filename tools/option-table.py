@@ -15,6 +15,7 @@ PAGE = TREE / 'docs/options.md'
 PYTHON = {
     'cumsum': ('__init__', 'cumsum'), 'nancumsum': ('__init__', 'nancumsum'),
     'cumulative_sum': ('__init__', 'cumulative_sum'), 'column_totals': ('__init__', 'column_totals'),
+    'linear_recurrence': ('__init__', 'linear_recurrence'),
     'frames': ('frames', 'cumsum'), 'dask': ('dask', 'cumsum'), 'mpi': ('mpi', 'cumsum'), 'jax': ('jax', 'cumsum'),
     'torch': ('torch', 'cumsum'),
 }
@@ -48,18 +49,24 @@ PLACE = 'it works where the array is'
 
 # (option, calls, reason)
 WHY_NOT = [
-    ('maximum, minimum, product', ['cumsum', 'nancumsum', 'cumulative_sum', 'frames', 'dask', 'jax', 'torch'],
+    ('maximum, minimum, product',
+     ['cumsum', 'nancumsum', 'cumulative_sum', 'linear_recurrence', 'frames', 'dask', 'jax', 'torch'],
      '`cummax`, `cummin` and `cumprod`'),
     ('maximum, minimum, product', ['column_totals'], 'of arrays, `x.max(axis=0)` and the like'),
     ('maximum, minimum, product', ['mpi'], 'not there so far'),
     ('a recurrence', ['C'], '`table_linear_recurrence()`, and `coefficients` of `table_stream()`'),
-    ('a recurrence', list(PYTHON), '`linear_recurrence`'),
+    ('a recurrence', ['cumsum', 'nancumsum', 'cumulative_sum', 'column_totals', 'dask', 'jax', 'torch'],
+     '`linear_recurrence`'),
+    ('a recurrence', ['linear_recurrence'], 'it is one'),
+    ('a recurrence', ['frames', 'mpi'], 'not there so far'),
     ('segments, groups', ['C'], '`table_segmented_prefix_sum()`'),
     ('segments, groups', ['cumsum', 'nancumsum', 'cumulative_sum'], '`segmented_cumsum`'),
     ('segments, groups', ['column_totals'], '`segmented_totals`'),
+    ('segments, groups', ['linear_recurrence'], 'a coefficient of 0 begins anew'),
     ('segments, groups', ['dask', 'mpi', 'jax', 'torch'],
      'not there so far; `segmented_cumsum` takes arrays in host memory'),
     ('sums in another type', ['C'], 'the type of `out`'),
+    ('sums in another type', ['linear_recurrence'], 'give `b.astype(...)`'),
     ('along another axis', ['scan'], 'along the first axis alone, as the file lies'),
     ('along another axis', ['column_totals'], 'give `np.moveaxis(x, axis, 0)`'),
     ('along another axis', ['mpi'], 'along the first axis, which ranks share'),
@@ -77,15 +84,18 @@ WHY_NOT = [
      'add it to `x[0]` (integers), or use `cumsum` outside of gradients and `jit`'),
     ('the last row besides', list(PYTHON), LAST),
     ('one row more (CSR)', ['cumsum', 'nancumsum'], '`cumulative_sum(include_initial=True)`'),
-    ('one row more (CSR)', ['column_totals', 'frames', 'dask', 'mpi'], 'there is no place for one more row'),
+    ('one row more (CSR)', ['column_totals', 'linear_recurrence', 'frames', 'dask', 'mpi'],
+     'there is no place for one more row'),
     ('one row more (CSR)', ['jax', 'torch'], '`cumulative_sum(include_initial=True)` takes its arrays'),
     ('skip NaN', ['cumsum', 'cumulative_sum'], '`nancumsum`'),
     ('skip NaN', ['nancumsum'], 'it always does'),
+    ('skip NaN', ['linear_recurrence'], 'give `where(isnan(b), -0.0, b)`: the same bits'),
     ('skip NaN', ['column_totals', 'dask', 'mpi', 'jax', 'torch'], NAN),
     ('count the NaNs', ['scan'], 'it says how many there were on standard error, and in `--json`'),
-    ('count the NaNs', ['cumsum', 'cumulative_sum', 'column_totals', 'frames', 'dask', 'mpi', 'jax', 'torch'],
+    ('count the NaNs',
+     ['cumsum', 'cumulative_sum', 'column_totals', 'linear_recurrence', 'frames', 'dask', 'mpi', 'jax', 'torch'],
      '`isnan(x).sum()`, or `nancumsum(return_count=True)`'),
-    ('look for overflow', ['nancumsum'], 'floats do not overflow'),
+    ('look for overflow', ['nancumsum', 'linear_recurrence'], 'floats do not overflow'),
     ('look for overflow', ['cumulative_sum'], 'by the letter of the array API standard: use `cumsum`'),
     ('look for overflow', ['column_totals'], 'the totals are one row: use `cumsum`'),
     ('look for overflow', ['dask'], 'a task does not know whether another block has an earlier one'),
@@ -97,7 +107,7 @@ WHY_NOT = [
     ('threads', ['jax', 'torch'], 'a compiled graph has no options of one run: `set_num_threads`'),
     ('CPU or CUDA', list(PYTHON), PLACE),
     ('stream', ['scan'], 'it waits for its own'),
-    ('stream', ['cumulative_sum', 'column_totals'], "the current one of the array's library"),
+    ('stream', ['cumulative_sum', 'column_totals', 'linear_recurrence'], "the current one of the array's library"),
     ('stream', ['frames', 'dask', 'mpi'], 'it has none'),
     ('stream', ['jax', 'torch'], 'the one that its library works on'),
 ]
@@ -145,8 +155,8 @@ def page(command):
     return f'''# Options of all calls
 
 What each call can be asked for, by the name that it has there, and why not. `C` is `table_scan_options`, `scan` the
-command `tuplescan scan`; `cumsum`, `nancumsum`, `cumulative_sum` and `column_totals` are Python's, and so are the
-modules `frames`, `dask`, `mpi`, `jax` and `torch` with a `cumsum` each. Arrays of CuPy, torch and JAX may be given to
+command `tuplescan scan`; `cumsum`, `nancumsum`, `cumulative_sum`, `column_totals` and `linear_recurrence` are Python's,
+and so are the modules `frames`, `dask`, `mpi`, `jax` and `torch` with a `cumsum` each. Arrays of CuPy, torch and JAX may be given to
 `cumsum` itself, which has all of its options for them but for a few that its reference names.
 
 This page is made by `tools/option-table.py`.

@@ -54,6 +54,13 @@ def test_options(exclusive, reverse):
     place = b.copy()
     assert tuplescan.linear_recurrence(a, place, out=place) is place
     assert place.tobytes() == tuplescan.linear_recurrence(a, b).tobytes()
+    small, shared = np.zeros(b.shape, ">f4"), np.concatenate([b, b])
+    assert tuplescan.linear_recurrence(a, b, out=small) is small
+    np.testing.assert_allclose(small, loop(a, b), rtol=1e-5, atol=1e-5)
+    wanted = tuplescan.linear_recurrence(a, shared[:600])
+    assert tuplescan.linear_recurrence(a, shared[:600], out=shared[1:601]).tobytes() == wanted.tobytes()
+    coefficients = a.copy()
+    assert tuplescan.linear_recurrence(coefficients, b, out=coefficients).tobytes() == place.tobytes()
 
 
 def test_with_ones_it_is_cumsum():

@@ -187,6 +187,9 @@ def test_bits_of_recurrences_are_those_of_numpy_arrays(device):
         got = tuplescan.torch.linear_recurrence(a.to(device), b.to(device)).cpu().numpy()
         assert got.tobytes() == tuplescan.linear_recurrence(a.numpy(), b.numpy()).tobytes()
         assert tuplescan.linear_recurrence(a.to(device), b.to(device)).cpu().numpy().tobytes() == got.tobytes()
+    negated, x = torch.zeros(3000, 3, dtype=torch.complex128, device=device), b.to(device)
+    tuplescan.linear_recurrence(0.5, x, out=negated.conj().imag)
+    assert torch.equal(-negated.imag, tuplescan.linear_recurrence(0.5, x))
     ends = torch.rand(300, 3) < 0.1
     got = tuplescan.torch.discounted_returns(b[:300].to(device), 0.9, ends=ends.to(device), start=2)
     wanted = tuplescan.discounted_returns(b[:300].numpy(), 0.9, ends=ends, start=2)

@@ -85,10 +85,12 @@ class _OnHost:
         return None if totals is None else self.from_numpy(np.asarray(totals))
 
     def recurrence(self, a, b, options):
-        out = options.out
-        if self.owns(out):
-            options.out = self.to_numpy(self.resolved(out))
+        out, own = options.out, self.owns(options.out)
+        written = self.resolved(out) if own else out
+        options.out = self.to_numpy(written) if own else out
         h = NUMPY.recurrence(a, self.to_numpy(self.resolved(b)), options)
+        if written is not out:
+            out[...] = written
         return out if out is not None or h is None else self.from_numpy(h)
 
     def owns(self, x):
