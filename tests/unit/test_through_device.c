@@ -73,7 +73,7 @@ static table_status scan_in_pieces(const table_view *in, const table_view *out, 
                                    enum call_form form, table_report *report) {
     struct backend backend = *backend_cpu();
     struct call call;
-    const table_status status = validate_scan(in, out, options, form, &call);
+    const table_status status = validate_scan(NULL, in, out, options, form, &call);
     backend.allocate = allocate;
     backend.release = release;
     backend.copy_rows = copy_rows;
