@@ -14,4 +14,7 @@ static inline bool checked_add(size_t a, size_t b, size_t *result) { return !__b
 /* a divided by b, rounded up; b > 0. Cannot overflow. */
 static inline size_t divide_up(size_t a, size_t b) { return a / b + (a % b != 0); }
 
+/* a rounded up to a multiple of `to`, which is known to fit. */
+static inline size_t round_up(size_t a, size_t to) { return divide_up(a, to) * to; }
+
 #endif

@@ -237,37 +237,17 @@ static void test_sums_have_no_coefficients(void **state) {
     }
 }
 
-static int64_t read_nothing(void *context, void *to, size_t bytes) {
-    (void)context, (void)to, (void)bytes;
-    return 0;
-}
-
-static int write_nothing(void *context, const void *from, size_t bytes) {
-    (void)context, (void)from, (void)bytes;
-    return 0;
-}
-
 static void test_where_products_of_floats_are_refused(void **state) {
     const struct recurrence_call call = right_call();
     const table_scan_options product = {.operation = TABLE_PRODUCT},
                              offsets = {.operation = TABLE_PRODUCT, .offsets = 1};
-    const table_column in = {memory.b, COLUMNS}, out = {memory.h, COLUMNS};
-    const table_columns from = {&in, 1, ROWS, TABLE_F32}, to = {&out, 1, ROWS, TABLE_F32};
     const table_part part = {.in = call.b, .out = call.h};
     const table_view more = {memory.h, ROWS + 1, COLUMNS, 0, TABLE_F32};
-    const table_stream_options stream = {.in_type = TABLE_F32,
-                                         .out_type = TABLE_F32,
-                                         .columns = 1,
-                                         .read = read_nothing,
-                                         .write = write_nothing,
-                                         .scan = product};
     (void)state;
     memcpy(&kept, &memory, sizeof memory);
-    for (int i = 0; i < 4; i++) {
-        const table_status status = i == 0   ? table_prefix_sum_columns(&from, &to, &product)
-                                    : i == 1 ? table_stream(&stream)
-                                    : i == 2 ? table_prefix_sum_devices(&part, 1, &product, NULL)
-                                             : table_prefix_sum(&call.b, &more, &offsets);
+    for (int i = 0; i < 2; i++) {
+        const table_status status =
+            i == 0 ? table_prefix_sum_devices(&part, 1, &product, NULL) : table_prefix_sum(&call.b, &more, &offsets);
         assert_int_equal(status, TABLE_ERROR_ARGUMENT);
         assert_non_null(strstr(table_error_detail(), "products of floats"));
         assert_memory_equal(&kept, &memory, sizeof memory);

@@ -29,8 +29,6 @@ enum {
 struct division_limits division_limits = {
     .thread_bytes = (size_t)2 << 20, .stream_bytes = (size_t)32 << 20, .turned_bytes = 2048};
 
-static size_t round_up(size_t value, size_t to) { return divide_up(value, to) * to; }
-
 static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
 
 unsigned division_threads(const struct scan *scan) {

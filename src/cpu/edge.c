@@ -11,7 +11,7 @@
 size_t edge_bytes(const struct division *division, size_t panel_bytes) {
     const size_t group = division->kernel->group_rows;
     const size_t maps = element_is_map(division->element) ? group * division->row_bytes : 0;
-    return maps + divide_up(group * panel_bytes, CPU_ALIGNMENT) * CPU_ALIGNMENT;
+    return maps + round_up(group * panel_bytes, CPU_ALIGNMENT);
 }
 
 /* Rows that are not there change nothing, and the last one of each of their runs is the run's total. */

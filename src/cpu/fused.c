@@ -39,7 +39,7 @@ _Static_assert(sizeof(struct pass) <= sizeof(struct backend_pass), "a division h
  * panel. */
 static size_t sums_bytes(const struct division *division) {
     const size_t row_bytes = scan_row_bytes(division->scan);
-    return divide_up(chain_rows(division) * row_bytes, CPU_ALIGNMENT) * CPU_ALIGNMENT;
+    return round_up(chain_rows(division) * row_bytes, CPU_ALIGNMENT);
 }
 
 static size_t shared_bytes(const struct division *division) {

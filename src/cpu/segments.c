@@ -36,8 +36,6 @@ struct segmented {
     struct findings found;
 };
 
-static size_t round_up(size_t bytes) { return divide_up(bytes, CPU_ALIGNMENT) * CPU_ALIGNMENT; }
-
 /* As the table of one segment that is all of it. */
 static struct division divide(const struct scan *scan) { return division_make(scan, DIVISION_COLUMNS, 1); }
 
@@ -55,17 +53,19 @@ static struct segmented plan(const struct scan *scan, const struct segments *seg
         all.weights.between = UINT64_MAX;
     if (scan->in.columns > 0) {
         const struct division division = divide(scan);
-        all.worker_bytes = round_up(division.worker_bytes);
+        all.worker_bytes = round_up(division.worker_bytes, CPU_ALIGNMENT);
         all.has_short = division.kernel->segments && !scan->first_overflow;
     }
-    all.map_row_bytes = element_is_map(scan->element) ? round_up(scan_row_bytes(scan)) : 0;
+    all.map_row_bytes = element_is_map(scan->element) ? round_up(scan_row_bytes(scan), CPU_ALIGNMENT) : 0;
     return all;
 }
 
 static size_t cuts_most(const struct segmented *all) { return (size_t)all->threads * RUNS_OF_A_THREAD + 2; }
 
 static size_t short_bytes(const struct segmented *all) {
-    return all->has_short ? round_up((SHORT_VALUES + CPU_SHORT_SEGMENTS * CPU_NARROW_MOST) * sizeof(uint64_t)) : 0;
+    return all->has_short
+               ? round_up((SHORT_VALUES + CPU_SHORT_SEGMENTS * CPU_NARROW_MOST) * sizeof(uint64_t), CPU_ALIGNMENT)
+               : 0;
 }
 
 static size_t thread_bytes(const struct segmented *all) {

@@ -24,7 +24,7 @@ static size_t counters_of(const struct digit_pass *pass) {
 }
 
 size_t cpu_digit_counts_bytes(const struct digit_pass *pass) {
-    return divide_up(counters_of(pass) * sizeof(uint32_t), KEY_LINE) * KEY_LINE;
+    return round_up(counters_of(pass) * sizeof(uint32_t), KEY_LINE);
 }
 
 size_t cpu_digit_workspace(const struct scan *scan, const struct digit_pass *pass) {

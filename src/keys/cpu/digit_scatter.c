@@ -13,7 +13,7 @@ enum { LINES_BITS_MOST = 11 };
 
 /* For each digit: two words, a line of keys, a line of values. */
 size_t cpu_digit_scatter_bytes(const struct digit_pass *pass) {
-    return divide_up((2 * sizeof(uint64_t) + 2 * KEY_LINE) << pass->bits, KEY_LINE) * KEY_LINE;
+    return round_up((2 * sizeof(uint64_t) + 2 * KEY_LINE) << pass->bits, KEY_LINE);
 }
 
 struct scattering {

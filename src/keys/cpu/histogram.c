@@ -34,7 +34,7 @@ static struct filling filling_of(const struct histogram_pass *pass) {
         .pass = pass, .search = {pass->bins, pass->even}, .digit_bits = bytes_alone ? 8 : pass->digit_bits, .group = 1};
     const size_t bins = pass->bins.count + TABLE_OUTSIDE_WORDS;
     size_t bytes;
-    filling.pitch = divide_up(bins, KEY_LINE) * KEY_LINE;
+    filling.pitch = round_up(bins, KEY_LINE);
     if (pass->weights.data) {
         filling.group = bins <= BINS_IN_CHUNKS ? BIN_CHUNKS : 1;
         bytes = filling.group * filling.pitch * table_type_size(pass->result.type);
@@ -46,7 +46,7 @@ static struct filling filling_of(const struct histogram_pass *pass) {
         }
         bytes = filling.tables * filling.pitch * sizeof(uint32_t);
     }
-    filling.thread_bytes = divide_up(bytes, KEY_LINE) * KEY_LINE;
+    filling.thread_bytes = round_up(bytes, KEY_LINE);
     return filling;
 }
 
