@@ -50,6 +50,25 @@ def check_bits(seed):
             same(tuplescan.mpi.column_totals(x[part]), tuplescan.column_totals(x))
 
 
+def check_operations_and_reverse(seed):
+    for name in ("cumsum", "cummax", "cummin", "cumprod"):
+        ranks, whole = getattr(tuplescan.mpi, name), getattr(tuplescan, name)
+        for kind in ("u1", "i4", "f2", "f4", "f8"):
+            x = values((3_000, 3), kind, seed)
+            part = own(x, seed)
+            start = values((3,), kind, seed) if kind == "i4" else None
+            for options in ({"reverse": True}, {"exclusive": True, "reverse": True}, {"start": start}):
+                same(ranks(x[part], **options), whole(x, **options)[part])
+            place = x[part].astype(whole(x[:1]).dtype)
+            assert ranks(place, out=place, reverse=True) is place
+            same(place, whole(x.astype(place.dtype), reverse=True)[part])
+    x, state = values((900, 2), "i4", seed), tuplescan.State()
+    for piece in (slice(600, 900), slice(0, 600)):  # the state of the rank that begins, the last one
+        given = state if comm.rank == comm.size - 1 else tuplescan.State()
+        got = tuplescan.mpi.cumsum(x[piece][own(x[piece], seed)], reverse=True, state=given)
+        same(got, tuplescan.cumsum(x, reverse=True)[piece][own(x[piece], seed)])
+
+
 def check_start_dtype_out(seed):
     x = values((8000, 3), "i4", seed)
     part = own(x, seed)
@@ -102,6 +121,8 @@ def check_overflow(seed):
     tuplescan.mpi.cumsum(x[part], check_overflow=True)
     with fails(tuplescan.OverflowAt, "row 701, column 1"):
         tuplescan.mpi.cumsum(x[part], "i4", check_overflow=True)
+    with fails(tuplescan.OverflowAt, "row 998, column 1"):
+        tuplescan.mpi.cumsum(x[part], "i4", check_overflow=True, reverse=True)
 
 
 def check_errors(seed):
@@ -129,6 +150,8 @@ def check_errors(seed):
         with fails(ValueError, "ranks differ"):
             tuplescan.mpi.cumsum(x, exclusive=comm.rank == last)
         with fails(ValueError, "ranks differ"):
+            tuplescan.mpi.cumsum(x, reverse=comm.rank == last)
+        with fails(ValueError, "ranks differ"):
             tuplescan.mpi.cumsum(x.astype("f8") if comm.rank == last else x)
     same(tuplescan.mpi.column_totals(x[own(x, 1)]), tuplescan.column_totals(x))  # it still works
 
@@ -149,8 +172,8 @@ def check_part_of_the_ranks(seed):
 
 if comm.size == 1:
     check_examples(tuplescan.mpi)
-for check in (check_bits, check_start_dtype_out, check_state, check_state_beyond_row_0, check_overflow, check_errors,
-              check_part_of_the_ranks):  # fmt: skip
+for check in (check_bits, check_operations_and_reverse, check_start_dtype_out, check_state, check_state_beyond_row_0,
+              check_overflow, check_errors, check_part_of_the_ranks):  # fmt: skip
     check(int(sys.argv[1]))
 passed = comm.gather(comm.rank)
 if comm.rank == 0:

@@ -1,22 +1,25 @@
-"""Sums of an array whose rows are spread over the ranks of an MPI communicator, with the bits of one process that has
-them all. mpi4py is imported by the calls, and is no requirement.
+"""Sums, maxima, minima and products of an array whose rows are spread over the ranks of an MPI communicator, with the
+bits of one process that has them all. mpi4py is imported by the calls, and is no requirement.
 
 The array is the rows of rank 0, followed by those of rank 1, and so on; any rank may have any number of rows, 0 too.
 All calls are collective. What ranks tell each other are pickled States, 64 bytes and 131 rows of floats or 2 rows of
 integers, as often as the number of ranks has binary digits; each rank's rows are read twice.
 
-Of `start` and `state` those of rank 0 alone are read; every state that is given is left behind the last row of all. An
-error on any rank is raised on all of them, with a note of whose it is.
+Of `start` and `state` those of the rank that the sum begins with alone are read: rank 0, or with `reverse` the last
+one. Every state that is given is left after the last row of all. An error on any rank is raised on all of them, with a
+note of whose it is.
 """
 
+import dataclasses
 import math
 import pickle
 
 import numpy as np
 
-from . import _arrays, _calls, _core
+from . import _arrays, _calls
 from ._errors import OverflowAt
 from ._kinds import refuse_missing
+from ._operations import of_each_operation
 from ._state import State
 from ._threads import limited
 from ._types import Options, added_in, sums_type
@@ -41,20 +44,22 @@ def _portable(exception):
         return RuntimeError(f"{type(exception).__name__}: {exception}")
 
 
-def _agreed(comm, call, *arguments):
-    """What the call returns here. If it fails on any rank, all raise what the first of them raised."""
+def _agreed(comm, call, *arguments, turned=False):
+    """What the call returns here. If it fails on any rank, all raise what the first of them raised. turned: the ranks
+    of comm are the caller's from the last one on."""
     try:
         result, failed = call(*arguments), None
     except Exception as exception:
         result, failed = None, _portable(exception)
     for rank, exception in enumerate(comm.allgather(failed)):
         if exception is not None:
-            exception.add_note(f"on rank {rank} of {comm.size}")
+            exception.add_note(f"on rank {comm.size - 1 - rank if turned else rank} of {comm.size}")
             raise exception
     return result
 
 
-def _look_at(x, dtype, out, start, state):
+def _look_at(x, asked):
+    out, state = asked.out, asked.state
     if isinstance(x, np.ma.MaskedArray):
         raise TypeError("x: masked arrays are not summed by ranks; give x.filled(0)")
     refuse_missing(x, "x")
@@ -65,28 +70,29 @@ def _look_at(x, dtype, out, start, state):
         raise ValueError("out: must be a writable array of numpy, of x's shape")
     if state is not None and not isinstance(state, State):
         raise TypeError(f"state: {type(state)!r} is no State")
-    sums = sums_type(x.dtype, dtype, None if out is None else out.dtype)
+    sums = sums_type(x.dtype, asked.dtype, None if out is None else out.dtype, asked.operation)
     if sums.kind == "c":
         raise TypeError("x: complex arrays are not summed by ranks; sum their real and imaginary parts")
     return x, sums
 
 
-def _states(comm, x, sums, start, state):
+def _states(comm, x, asked):
     """The state of all rows before this rank's, and that of its own; on rank 0 None, and with what it goes on from."""
+    state, sums, operation = asked.state, asked.dtype, asked.operation
 
     def own():
         if comm.rank == 0:
             range_ = State() if state is None else state.copy()
-            _calls.column_totals(x, sums, start=start, state=range_)
-            return range_
-        range_ = State.begin(added_in(sums), math.prod(x.shape[1:]), first_row)
-        _calls.column_totals(x, sums, state=range_)
+        else:
+            range_ = State._begin(added_in(sums, operation), math.prod(x.shape[1:]), first_row, operation)
+        start = None if comm.rank else asked.start
+        _calls.totals(x, Options(0, sums, start=start, state=range_, operation=operation))
         return range_
 
     rows = comm.allgather(len(x))
     before = comm.bcast(None if comm.rank else 0 if state is None else state.first_row + state.rows)
     first_row = before + sum(rows[: comm.rank])
-    range_ = _agreed(comm, own)
+    range_ = _agreed(comm, own, turned=asked.reverse)
     return comm.exscan(range_, op=_joined), range_
 
 
@@ -105,19 +111,63 @@ def _last(comm, before, own):
     return comm.bcast(end, root=comm.size - 1)
 
 
-def _prepare(comm, x, dtype, out, start, state, *same):
-    x, sums = _agreed(comm, _look_at, x, dtype, out, start, state)
+def _prepare(comm, x, asked, *same):
+    x, sums = _agreed(comm, _look_at, x, asked)
     facts = (x.shape[1:], sums.str, *same)
     for rank, others in enumerate(comm.allgather(facts)):
         if others != facts:
-            raise ValueError(f"ranks differ in the shape of a row, the type of the sums, or exclusive: {facts}, and "
-                             f"{others} on rank {rank}")  # fmt: skip
+            raise ValueError("ranks differ in the shape of a row, the type of the sums, exclusive or reverse: "
+                             f"{facts}, and {others} on rank {rank}")  # fmt: skip
     return x, sums
 
 
+def _in_order(comm, x, out, asked):
+    before, own = _states(comm, x, asked)
+    wanted = comm.allreduce(asked.state is not None, max)
+    end = _last(comm, before, own) if wanted else None
+
+    def own_results():
+        options = dataclasses.replace(asked, out=out, reverse=False, start=None, state=before)
+        if comm.rank == 0:
+            options.start, options.state = asked.start, State() if asked.state is None else asked.state.copy()
+        return _calls.scan(x, options)
+
+    try:
+        result = _agreed(comm, own_results, turned=asked.reverse)
+    except OverflowAt:
+        if asked.state is not None:
+            asked.state._become(end)
+        raise
+    if asked.state is not None:
+        asked.state._become(end)
+    return result
+
+
+def _from_the_end(comm, x, out, asked):
+    """The same with ranks and rows in the other order. An overflow's row is counted from the first one of all."""
+    turned = comm.Split(0, -comm.rank)
+    try:
+        result = _in_order(turned, x[::-1], None if out is None else out[::-1], asked)
+    except OverflowAt as overflow:
+        raise OverflowAt(turned.allreduce(len(x)) - 1 - overflow.row, overflow.column) from None
+    finally:
+        turned.Free()
+    return result[::-1] if out is None else out
+
+
+def _scan(comm, x, asked):
+    comm = _communicator(comm)
+    asked.exclusive, asked.reverse, out = bool(asked.exclusive), bool(asked.reverse), asked.out
+    x, asked.dtype = _prepare(comm, x, asked, asked.exclusive, asked.reverse)
+    if math.prod(x.shape[1:]) == 0:
+        nothing = dataclasses.replace(asked, start=None, state=None, reverse=False)
+        return _agreed(comm, lambda: _arrays.of_numpy(x, nothing))
+    return (_from_the_end if asked.reverse else _in_order)(comm, x, out, asked)
+
+
 @limited
-def cumsum(x, dtype=None, out=None, *, comm=None, exclusive=False, start=None, check_overflow=False, state=None,
-           threads=None):  # fmt: skip
+def cumsum(x, dtype=None, out=None, *, comm=None, exclusive=False, reverse=False, start=None, check_overflow=False,
+           state=None, threads=None):  # fmt: skip
     """Running sums along axis 0, through the rows of all ranks: the bits of tuplescan.cumsum() of the whole array.
 
     Parameters
@@ -130,8 +180,10 @@ def cumsum(x, dtype=None, out=None, *, comm=None, exclusive=False, start=None, c
         By default MPI.COMM_WORLD.
     exclusive, start, check_overflow :
         As for tuplescan.cumsum(). OverflowAt has the row counted from the first one of all.
+    reverse : bool
+        From the last row of the last rank up.
     state : State, optional
-        Rank 0's is the sum that goes on.
+        That of the rank where the sum begins goes on.
     threads : int, optional
         This rank's, as for tuplescan.cumsum().
 
@@ -142,8 +194,8 @@ def cumsum(x, dtype=None, out=None, *, comm=None, exclusive=False, start=None, c
     Raises
     ------
     ValueError
-        If ranks differ in the shape of a row, the type of the sums, or exclusive, or comm is an inter-communicator;
-        otherwise as tuplescan.cumsum(), on all ranks.
+        If ranks differ in the shape of a row, the type of the sums, exclusive or reverse, or comm is an
+        inter-communicator; otherwise as tuplescan.cumsum(), on all ranks.
     ImportError
         Without mpi4py.
 
@@ -152,30 +204,28 @@ def cumsum(x, dtype=None, out=None, *, comm=None, exclusive=False, start=None, c
     >>> tuplescan.mpi.cumsum([1, 2, 3])  # with one rank
     array([1, 3, 6])
     """
-    comm = _communicator(comm)
-    x, sums = _prepare(comm, x, dtype, out, start, state, bool(exclusive))
-    if math.prod(x.shape[1:]) == 0:
-        return _agreed(comm, lambda: _arrays.of_numpy(x, Options(dtype=sums, out=out, exclusive=exclusive)))
-    before, own = _states(comm, x, sums, start, state)
-    wanted = comm.allreduce(state is not None, max)
-    end = _last(comm, before, own) if wanted else None
+    return _scan(comm, x, Options(0, dtype, out, exclusive, reverse, start, check_overflow, state=state))
 
-    def own_sums():
-        options = {"exclusive": exclusive, "check_overflow": check_overflow}
-        if comm.rank == 0:
-            going_on = State() if state is None else state.copy()
-            return _core.cumsum(x, 0, sums, out, start=start, state=going_on, **options)
-        return _core.cumsum(x, 0, sums, out, state=before, **options)
 
-    try:
-        result = _agreed(comm, own_sums)
-    except OverflowAt:
-        if state is not None:
-            state._become(end)
-        raise
-    if state is not None:
-        state._become(end)
-    return result
+def _of_an_operation(name, operation):
+    @limited
+    def call(x, dtype=None, out=None, *, comm=None, exclusive=False, reverse=False, start=None, check_overflow=False,
+             state=None, threads=None):  # fmt: skip
+        asked = Options(0, dtype, out, exclusive, reverse, start, check_overflow, state=state)
+        asked.operation, asked.call = operation, name
+        return _scan(comm, x, asked)
+
+    return call
+
+
+cummax, cummin, cumprod = of_each_operation(
+    _of_an_operation,
+    ">>> tuplescan.mpi.{name}([2, 1, 4])  # with one rank\n    array({shown})",
+    along="along axis 0, through the rows of all ranks",
+    parameters="x, out, comm, exclusive, reverse, start, check_overflow, state, threads",
+    returns="out, or a new array of x's shape",
+    raises="ValueError, TypeError, OverflowAt, ImportError",
+)
 
 
 @limited
@@ -203,12 +253,13 @@ def column_totals(x, dtype=None, *, comm=None, start=None, state=None, threads=N
     array([4, 6])
     """
     comm = _communicator(comm)
-    x, sums = _prepare(comm, x, dtype, None, start, state)
+    asked = Options(0, dtype, start=start, state=state)
+    x, asked.dtype = _prepare(comm, x, asked)
     if math.prod(x.shape[1:]) == 0:
-        return np.empty(x.shape[1:], sums)
-    end = _last(comm, *_states(comm, x, sums, start, state))
+        return np.empty(x.shape[1:], asked.dtype)
+    end = _last(comm, *_states(comm, x, asked))
     if state is not None:
         state._become(end)
     if end.first_row:
         return None
-    return end.sums().astype(sums, copy=False).reshape(x.shape[1:])
+    return end.sums().astype(asked.dtype, copy=False).reshape(x.shape[1:])

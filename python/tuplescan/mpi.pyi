@@ -12,11 +12,17 @@ def cumsum(
     *,
     comm: Any = None,
     exclusive: bool = False,
+    reverse: bool = False,
     start: ArrayLike | None = None,
     check_overflow: bool = False,
     state: State | None = None,
     threads: int | None = None,
 ) -> NDArray[Any]: ...
+
+# Arguments and results are those of cumsum().
+cummax = cumsum
+cummin = cumsum
+cumprod = cumsum
 
 # None for a state that begins beyond row 0, which may be another rank's.
 def column_totals(
