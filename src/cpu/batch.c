@@ -159,7 +159,7 @@ static void scan_run(const struct jobs *jobs, size_t number, unsigned thread) {
         batch_table(scan, table, row, &one);
         worker.found = FINDINGS_NONE;
         for (size_t panel = 0; panel < division.parts; panel++) {
-            const struct part part = division_part(&division, DIVISION_COLUMNS, panel);
+            const struct part part = division_part(&division, panel);
             if (one.row_before)
                 panel_put_start(&worker, &division, &part);
             panel_scan(&worker, &division, &part);

@@ -43,7 +43,7 @@ unsigned division_threads(const struct scan *scan) {
 }
 
 /* Panels of whole lines, as even as they can be. */
-static void cut_columns(struct division *division, enum division_kind kind) {
+static void cut_columns(struct division *division) {
     const size_t columns = division->scan->in.columns, row = columns * division->value_bytes;
     if (row <= COLUMNS_PANEL) { /* what follows comes to the same, by divisions that small tables would feel */
         division->panel_columns = columns;
@@ -51,8 +51,8 @@ static void cut_columns(struct division *division, enum division_kind kind) {
         return;
     }
     const size_t wide = division->leaves_caches && division->element_kernels->wide.turns ? TURNED_PANEL : WIDE_PANEL;
-    size_t panels = divide_up(row, kind == DIVISION_CACHED ? CACHED_PANEL : wide);
-    if (kind == DIVISION_COLUMNS) {
+    size_t panels = divide_up(row, division->kind == DIVISION_CACHED ? CACHED_PANEL : wide);
+    if (division->kind == DIVISION_COLUMNS) {
         panels = round_up(panels, division->threads);
         panels = smaller(panels, divide_up(row, COLUMNS_PANEL));
     }
@@ -62,9 +62,9 @@ static void cut_columns(struct division *division, enum division_kind kind) {
 }
 
 /* Where a sum that goes on has chunks, counted from the first row of all. */
-static void place_chunks(struct division *division, enum division_kind kind) {
+static void place_chunks(struct division *division) {
     const struct scan *scan = division->scan;
-    if (kind != DIVISION_COLUMNS) {
+    if (division->kind != DIVISION_COLUMNS) {
         division->lead = scan->state ? scan->first_row % division->chunk_rows : 0;
         division->chunks = divide_up(division->lead + scan->in.rows, division->chunk_rows);
     }
@@ -73,17 +73,17 @@ static void place_chunks(struct division *division, enum division_kind kind) {
 
 /* Chunks are worth taking, and small enough for a core's own cache: up to 64 KiB of rows, or a unit. A kernel has the
  * blocks of the binary digits of a unit's number, counted from where it begins. */
-static void cut_rows(struct division *division, enum division_kind kind) {
+static void cut_rows(struct division *division) {
     const struct scan *scan = division->scan;
     const size_t row = scan->in.columns * division->value_bytes;
     division->chunk_rows = TABLE_UNIT_ROWS;
     division->chunks = 1;
-    while (kind != DIVISION_COLUMNS && 2 * division->chunk_rows * row <= CHUNK)
+    while (division->kind != DIVISION_COLUMNS && 2 * division->chunk_rows * row <= CHUNK)
         division->chunk_rows *= 2;
-    place_chunks(division, kind);
-    const size_t units = (kind == DIVISION_COLUMNS ? scan->in.rows : division->chunk_rows) / TABLE_UNIT_ROWS;
+    place_chunks(division);
+    const size_t units = (division->kind == DIVISION_COLUMNS ? scan->in.rows : division->chunk_rows) / TABLE_UNIT_ROWS;
     division->blocks = units > 0 ? 64 - (unsigned)__builtin_clzll(units) : 0;
-    if (scan->state && kind == DIVISION_COLUMNS)
+    if (scan->state && division->kind == DIVISION_COLUMNS)
         division->blocks = STATE_BLOCK_LEVELS;
 }
 
@@ -165,32 +165,32 @@ static void lay_out_worker(struct division *division) {
 }
 
 struct division division_make(const struct scan *scan, enum division_kind kind, unsigned threads) {
-    struct division division = {.scan = scan, .kernels = isa_kernels_in_use(), .threads = threads};
+    struct division division = {.scan = scan, .kind = kind, .kernels = isa_kernels_in_use(), .threads = threads};
     division.element = scan->element;
     division.element_kernels = division.kernels->elements[scan->element->id];
     division.value_bytes = table_type_size(scan->element->type);
     division.leaves_caches =
         scan->out.data && scan->out.data != scan->in.data &&
         scan->in.rows * scan->in.columns * table_type_size(scan->out.type) >= division_limits.stream_bytes;
-    cut_columns(&division, kind);
-    cut_rows(&division, kind);
+    cut_columns(&division);
+    cut_rows(&division);
     choose_kernel(&division);
     choose_staging(&division);
     lay_out_worker(&division);
     return division;
 }
 
-struct division division_for(const struct division *made, const struct scan *scan, enum division_kind kind) {
+struct division division_for(const struct division *made, const struct scan *scan) {
     struct division division = *made;
     division.scan = scan;
-    place_chunks(&division, kind);
+    place_chunks(&division);
     return division;
 }
 
-struct part division_part(const struct division *division, enum division_kind kind, size_t index) {
+struct part division_part(const struct division *division, size_t index) {
     const struct scan *scan = division->scan;
     struct part part = {.panel = index, .rows = scan->in.rows};
-    if (kind != DIVISION_COLUMNS) {
+    if (division->kind != DIVISION_COLUMNS) {
         part.panel = index % division->panels;
         part.chunk = index / division->panels;
         const size_t lead = part.chunk == 0 ? division->lead : 0;

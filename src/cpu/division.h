@@ -19,6 +19,7 @@ struct entry;
 
 struct division {
     const struct scan *scan;
+    enum division_kind kind;
     const struct cpu_kernels *kernels;
     const struct cpu_element_kernels *element_kernels;
     const struct cpu_kernel *kernel;
@@ -76,7 +77,7 @@ struct division division_make(const struct scan *scan, enum division_kind kind, 
 
 /* Fits a division, which was made before, to a scan of the same shape in the same kind of memory, wherever that scan
  * goes on from. */
-struct division division_for(const struct division *made, const struct scan *scan, enum division_kind kind);
+struct division division_for(const struct division *made, const struct scan *scan);
 
 /* One part: rows and columns of the table. */
 struct part {
@@ -85,7 +86,7 @@ struct part {
 };
 
 /* Part number `index`: a panel from top to bottom for DIVISION_COLUMNS, else a panel of a chunk. */
-struct part division_part(const struct division *division, enum division_kind kind, size_t index);
+struct part division_part(const struct division *division, size_t index);
 
 /* A chunk is 2^levels units. */
 static inline unsigned division_chunk_levels(const struct division *division) {

@@ -30,7 +30,6 @@ enum { COLUMN_BYTES_PER_THREAD = 1024, CACHED_THREADS_LEAST = 3 };
 /* What a backend_pass holds here. */
 struct pass {
     bool is_tiny;
-    enum division_kind kind;
     struct division division;
 };
 _Static_assert(sizeof(struct pass) <= sizeof(struct backend_pass), "a division has room in a plan");
@@ -57,9 +56,8 @@ size_t cpu_fused_plan(const struct scan *scan, bool in_one, struct backend_pass 
     const bool long_rows = scan_row_bytes(scan) / COLUMN_BYTES_PER_THREAD >= threads;
     if (!long_rows && threads < CACHED_THREADS_LEAST)
         threads = 1;
-    pass->kind = threads == 1 || long_rows ? DIVISION_COLUMNS : DIVISION_CACHED;
-    pass->division = division_make(scan, pass->kind, threads);
-    const size_t shared = pass->kind == DIVISION_CACHED ? shared_bytes(&pass->division) : 0;
+    pass->division = division_make(scan, threads == 1 || long_rows ? DIVISION_COLUMNS : DIVISION_CACHED, threads);
+    const size_t shared = pass->division.kind == DIVISION_CACHED ? shared_bytes(&pass->division) : 0;
     return shared + pass->division.threads * pass->division.worker_bytes;
 }
 
@@ -128,14 +126,14 @@ table_status cpu_fused(const struct scan *scan, const struct backend_pass *own, 
         cpu_scan_tiny(scan);
         return TABLE_OK;
     }
-    struct division division = division_for(&pass->division, scan, pass->kind);
+    struct division division = division_for(&pass->division, scan);
     if (scan->state) {
         entry = entry_make(scan);
         division.entry = &entry;
     }
-    struct team team = {.division = &division, .kind = pass->kind, .memory = workspace};
-    team.work = pass->kind == DIVISION_COLUMNS ? scan_columns : scan_chunk;
+    struct team team = {.division = &division, .memory = workspace};
+    team.work = division.kind == DIVISION_COLUMNS ? scan_columns : scan_chunk;
     if (scan->first_overflow)
         *scan->first_overflow = TABLE_NO_OVERFLOW;
-    return pass->kind == DIVISION_CACHED ? run_cached(&team, workspace) : team_run(&team);
+    return division.kind == DIVISION_CACHED ? run_cached(&team, workspace) : team_run(&team);
 }

@@ -155,7 +155,7 @@ static void begin_member(struct member *member, struct segmented *all, unsigned 
 
 static void put_row_before(struct member *member) {
     for (size_t panel = 0; member->one.row_before && panel < member->division.parts; panel++) {
-        const struct part part = division_part(&member->division, DIVISION_COLUMNS, panel);
+        const struct part part = division_part(&member->division, panel);
         panel_put_start(&member->worker, &member->division, &part);
     }
 }
@@ -174,7 +174,7 @@ static void scan_segment(struct member *member, const struct giant *segment) {
     worker->found = FINDINGS_NONE;
     put_row_before(member);
     for (size_t panel = 0; panel < member->division.parts; panel++) {
-        const struct part part = division_part(&member->division, DIVISION_COLUMNS, panel);
+        const struct part part = division_part(&member->division, panel);
         panel_scan(worker, &member->division, &part);
     }
     findings_add(&member->found, &worker->found, from);

@@ -14,6 +14,6 @@ static void total_part(struct team *team, struct worker *worker, const struct pa
 
 table_status cpu_stage1_local_counts(const struct scan *scan, void *seeds) {
     const struct division division = division_make(scan, DIVISION_CHUNKS, division_threads(scan));
-    struct team team = {.division = &division, .kind = DIVISION_CHUNKS, .work = total_part, .seeds = seeds};
+    struct team team = {.division = &division, .work = total_part, .seeds = seeds};
     return team_run_allocating(&team);
 }

@@ -42,10 +42,8 @@ static void finish_chunks(const struct division *division, const char *lasts) {
 
 table_status cpu_stage3_global_pass(const struct scan *scan, void *seeds) {
     const struct division division = division_make(scan, DIVISION_CHUNKS, division_threads(scan));
-    struct team team = {.division = &division,
-                        .kind = DIVISION_CHUNKS,
-                        .work = division.element->ordered ? scan_units : scan_chunk,
-                        .seeds = seeds};
+    struct team team = {
+        .division = &division, .work = division.element->ordered ? scan_units : scan_chunk, .seeds = seeds};
     const size_t row_bytes = scan_row_bytes(scan);
     if (division.element->ordered && scan->exclusive) {
         team.lasts = malloc(division.chunks * row_bytes); /* less than the table has */

@@ -74,7 +74,7 @@ static void run_member(void *job, unsigned index) {
         const size_t number = atomic_fetch_add(&team->next, 1);
         if (number >= division->parts)
             break;
-        const struct part part = division_part(division, team->kind, number);
+        const struct part part = division_part(division, number);
         team->work(team, &worker, &part);
     }
     if (division->stream)

@@ -16,7 +16,6 @@ void panel_put_start(struct worker *worker, const struct division *division, con
 
 struct team {
     const struct division *division;
-    enum division_kind kind;
     void (*work)(struct team *team, struct worker *worker, const struct part *part);
     char *memory; /* division->threads times division->worker_bytes, aligned to 64 */
     void *seeds;  /* for the use of `work`: a seeds table, or sums that are handed on */
