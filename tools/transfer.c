@@ -58,7 +58,7 @@ bool transfer_read_at(int fd, void *to, size_t bytes, off_t place) {
     return true;
 }
 
-ssize_t transfer_write(int fd, const void *from, size_t bytes) {
+static ssize_t write_some(int fd, const void *from, size_t bytes) {
     for (;;) {
         const ssize_t written = write(fd, from, bytes < AT_ONCE ? bytes : AT_ONCE);
         if (written >= 0 || !try_again(fd, POLLOUT))
@@ -69,7 +69,7 @@ ssize_t transfer_write(int fd, const void *from, size_t bytes) {
 bool transfer_write_all(int fd, const void *from, size_t bytes) {
     const char *at = from;
     while (bytes > 0) {
-        const ssize_t written = transfer_write(fd, at, bytes);
+        const ssize_t written = write_some(fd, at, bytes);
         if (written < 0)
             return false;
         if (written == 0) {

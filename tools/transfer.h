@@ -8,10 +8,9 @@
 #include <sys/stat.h>
 #include <sys/types.h>
 
-/* As open(), read() and write(), which may do less than they were asked for. */
+/* As open() and read(), which may do less than it was asked for. */
 int transfer_open(const char *path, int flags);
 ssize_t transfer_read(int fd, void *to, size_t bytes);
-ssize_t transfer_write(int fd, const void *from, size_t bytes);
 
 /* Whether both are about one file; and whether the open file is still the one of that name. */
 static inline bool transfer_same_file(const struct stat *a, const struct stat *b) {

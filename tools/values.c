@@ -56,45 +56,30 @@ bool value_is_finite(table_type type, const void *value) {
 
 /* Whether an exponent of all ones, which infinities and NaNs have, is among the values: one more carries into the sign.
  * No branch, so that it is done by vectors. */
-static bool any_not_finite_32(const char *values, size_t count) {
-    uint32_t bits, carries = 0;
-    for (size_t i = 0; i < count; i++) {
-        memcpy(&bits, values + i * sizeof bits, sizeof bits);
-        carries |= (bits & UINT32_C(0x7f800000)) + UINT32_C(0x00800000);
+#define ANY_NOT_FINITE(NAME, BITS, EXPONENT, ONE_MORE)                                                                 \
+    static bool NAME(const char *values, size_t count) {                                                               \
+        BITS bits, carries = 0;                                                                                        \
+        for (size_t i = 0; i < count; i++) {                                                                           \
+            memcpy(&bits, values + i * sizeof bits, sizeof bits);                                                      \
+            carries |= (BITS)((bits & EXPONENT) + ONE_MORE);                                                           \
+        }                                                                                                              \
+        return carries >> (8 * sizeof bits - 1);                                                                       \
     }
-    return carries >> 31;
-}
-
-static bool any_not_finite_64(const char *values, size_t count) {
-    uint64_t bits, carries = 0;
-    for (size_t i = 0; i < count; i++) {
-        memcpy(&bits, values + i * sizeof bits, sizeof bits);
-        carries |= (bits & UINT64_C(0x7ff0000000000000)) + UINT64_C(0x0010000000000000);
-    }
-    return carries >> 63;
-}
-
-/* `exponent`: all ones. */
-static bool any_not_finite_16(const char *values, size_t count, unsigned exponent) {
-    uint16_t bits;
-    unsigned found = 0;
-    for (size_t i = 0; i < count; i++) {
-        memcpy(&bits, values + i * sizeof bits, sizeof bits);
-        found |= (bits & exponent) == exponent;
-    }
-    return found;
-}
+ANY_NOT_FINITE(any_not_finite_f16, uint16_t, 0x7c00, 0x0400)
+ANY_NOT_FINITE(any_not_finite_bf16, uint16_t, 0x7f80, 0x0080)
+ANY_NOT_FINITE(any_not_finite_f32, uint32_t, UINT32_C(0x7f800000), UINT32_C(0x00800000))
+ANY_NOT_FINITE(any_not_finite_f64, uint64_t, UINT64_C(0x7ff0000000000000), UINT64_C(0x0010000000000000))
 
 static bool any_not_finite(table_type type, const void *values, size_t count) {
     switch (type) {
     case TABLE_F16:
-        return any_not_finite_16(values, count, 0x7c00);
+        return any_not_finite_f16(values, count);
     case TABLE_BF16:
-        return any_not_finite_16(values, count, 0x7f80);
+        return any_not_finite_bf16(values, count);
     case TABLE_F32:
-        return any_not_finite_32(values, count);
+        return any_not_finite_f32(values, count);
     default:
-        return any_not_finite_64(values, count);
+        return any_not_finite_f64(values, count);
     }
 }
 
@@ -176,32 +161,24 @@ size_t row_skip_nan(table_type type, void *values, size_t count) {
     return skipped;
 }
 
-#define COMBINE(type_c, sign)                                                                                          \
+#define COMBINE(TYPE_C, SIGN)                                                                                          \
     for (size_t j = 0; j < count; j++)                                                                                 \
-    ((type_c *)to)[j] = ((const type_c *)left)[j] sign((const type_c *)right)[j]
+    ((TYPE_C *)to)[j] = ((const TYPE_C *)left)[j] SIGN((const TYPE_C *)right)[j]
 
 /* Signed integers are added as unsigned ones: the same bits, and wrapping is defined. */
-void row_add(table_type type, void *to, const void *left, const void *right, size_t count) {
-    if (type == TABLE_F32)
-        COMBINE(float, +);
-    else if (type == TABLE_F64)
-        COMBINE(double, +);
-    else if (table_type_size(type) == 4)
-        COMBINE(uint32_t, +);
-    else
-        COMBINE(uint64_t, +);
-}
-
-void row_subtract(table_type type, void *to, const void *left, const void *right, size_t count) {
-    if (type == TABLE_F32)
-        COMBINE(float, -);
-    else if (type == TABLE_F64)
-        COMBINE(double, -);
-    else if (table_type_size(type) == 4)
-        COMBINE(uint32_t, -);
-    else
-        COMBINE(uint64_t, -);
-}
+#define COMBINE_ROWS(NAME, SIGN)                                                                                       \
+    void NAME(table_type type, void *to, const void *left, const void *right, size_t count) {                          \
+        if (type == TABLE_F32)                                                                                         \
+            COMBINE(float, SIGN);                                                                                      \
+        else if (type == TABLE_F64)                                                                                    \
+            COMBINE(double, SIGN);                                                                                     \
+        else if (table_type_size(type) == 4)                                                                           \
+            COMBINE(uint32_t, SIGN);                                                                                   \
+        else                                                                                                           \
+            COMBINE(uint64_t, SIGN);                                                                                   \
+    }
+COMBINE_ROWS(row_add, +)
+COMBINE_ROWS(row_subtract, -)
 
 static bool both_nan(table_type type, const void *left, const void *right) {
     return type_is_float(type) && isnan(float_value(type, left)) && isnan(float_value(type, right));

@@ -86,9 +86,6 @@ enum { BENCH_CELL = 48 };
 /* "u8:u32", or "u32". */
 const char *bench_pair_text(struct bench_pair pair, char text[BENCH_CELL]);
 
-/* Bytes that a scan must move, each value read once and written once, over its time. */
-double bench_gigabytes(size_t rows, size_t columns, struct bench_pair pair, double ms);
-
 /* What one line says of a scan. Times in milliseconds for one scan; NAN is "not measured". */
 struct bench_result {
     size_t rows;

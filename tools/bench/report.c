@@ -225,7 +225,8 @@ void report_line(struct bench_report *report, const struct bench_figure *figures
     fflush(report->table);
 }
 
-double bench_gigabytes(size_t rows, size_t columns, struct bench_pair pair, double ms) {
+/* Bytes that a scan must move, each value read once and written once, over its time. */
+static double gigabytes_per_s(size_t rows, size_t columns, struct bench_pair pair, double ms) {
     const double size = (double)(table_type_size(pair.in) + table_type_size(pair.out));
     return (double)rows * (double)columns * size / (ms * 1e6);
 }
@@ -261,7 +262,7 @@ void report_result(struct bench_report *report, const struct bench_result *resul
         FLAG_FIGURE("graph", result->graph),
         TIME_FIGURE("ms", graph ? "us" : "ms", 9, result->ms),
         NUMBER_FIGURE("gb_per_s", "GB/s", 8, 1,
-                      bench_gigabytes(result->rows, result->shape.columns, result->pair, result->ms)),
+                      gigabytes_per_s(result->rows, result->shape.columns, result->pair, result->ms)),
         NUMBER_FIGURE("of_memcpy", "of memcpy", 10, 3, result->memcpy_ms / result->ms),
         LIST_FIGURE("stage_ms", 3, result->stage_ms),
         TIME_FIGURE(NULL, graph ? NULL : "stage 1", 8, result->stage_ms[0]),

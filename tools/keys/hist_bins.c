@@ -16,16 +16,17 @@ struct memory_budget hist_budget(const struct hist_job *job) {
     return budget;
 }
 
-/* Whether a value is below, or above, what it was rounded to: integers of 64 bits may be. */
-static bool is_rounded_up(const table_view *values, size_t i, double rounded) {
-    if (values->type == TABLE_U64)
-        return rounded >= 0x1p64 || (uint64_t)rounded > ((const uint64_t *)values->data)[i];
-    return values->type == TABLE_I64 && (rounded >= 0x1p63 || (int64_t)rounded > ((const int64_t *)values->data)[i]);
-}
-static bool is_rounded_down(const table_view *values, size_t i, double rounded) {
-    if (values->type == TABLE_U64)
-        return rounded < 0x1p64 && (uint64_t)rounded < ((const uint64_t *)values->data)[i];
-    return values->type == TABLE_I64 && rounded < 0x1p63 && (int64_t)rounded < ((const int64_t *)values->data)[i];
+/* The sign of what a value was rounded to less the value: integers of 64 bits may be rounded. */
+static int rounding(const table_view *values, size_t i, double rounded) {
+    if (values->type == TABLE_U64) {
+        const uint64_t value = ((const uint64_t *)values->data)[i];
+        return rounded >= 0x1p64 ? 1 : ((uint64_t)rounded > value) - ((uint64_t)rounded < value);
+    }
+    if (values->type == TABLE_I64) {
+        const int64_t value = ((const int64_t *)values->data)[i];
+        return rounded >= 0x1p63 ? 1 : ((int64_t)rounded > value) - ((int64_t)rounded < value);
+    }
+    return 0;
 }
 
 /* Half a unit to both sides of a single value, as NumPy does it; and wide enough for bins whose edges are doubles. */
@@ -51,9 +52,9 @@ static int find_range(struct hist_job *job) {
         if (!isfinite(value))
             continue;
         if (value <= low)
-            low = is_rounded_up(&values, i, value) ? nextafter(value, -INFINITY) : value;
+            low = rounding(&values, i, value) > 0 ? nextafter(value, -INFINITY) : value;
         if (value >= high)
-            high = is_rounded_down(&values, i, value) ? nextafter(value, INFINITY) : value;
+            high = rounding(&values, i, value) < 0 ? nextafter(value, INFINITY) : value;
     }
     if (low > high)
         return fail(EX_DATAERR, "%s: has no finite value to take a range from; --range says one", job->input.name);
