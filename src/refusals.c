@@ -54,8 +54,9 @@ static const struct {
     [CALLER_STREAM_FORM] = {BIT(REPORT), "the stream forms, which cannot wait for the times"},
     [CALLER_TOTALS] = {BIT(EXCLUSIVE) | BIT(OFFSETS) | BIT(TABLES) | BIT(CARRY_OUT) | BIT(FIRST_OVERFLOW), "totals"},
     [CALLER_STAGE] = {BIT(OPERATION) | BIT(OFFSETS) | BIT(TABLES) | BIT(SKIPPED) | BIT(STATE), "a stage by itself"},
-    [CALLER_SEGMENTS] = {BIT(TABLES) | BIT(STATE), "segments"},
-    [CALLER_TOTALS_OF_SEGMENTS] = {BIT(EXCLUSIVE) | BIT(OFFSETS) | BIT(TABLES) | BIT(FIRST_OVERFLOW) | BIT(STATE),
+    [CALLER_SEGMENTS] = {BIT(TABLES) | BIT(STATE) | BIT(FIRST_COEFFICIENTS) | BIT(COEFFICIENT_STEP), "segments"},
+    [CALLER_TOTALS_OF_SEGMENTS] = {BIT(EXCLUSIVE) | BIT(OFFSETS) | BIT(TABLES) | BIT(FIRST_OVERFLOW) | BIT(STATE) |
+                                       BIT(FIRST_COEFFICIENTS) | BIT(COEFFICIENT_STEP),
                                    "totals of segments"},
     [CALLER_COLUMNS] = {BIT(OFFSETS) | BIT(TABLES) | BIT(COEFFICIENT_STEP),
                         "columns that lie apart, which are those of one table"},

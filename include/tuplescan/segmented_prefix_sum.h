@@ -99,6 +99,24 @@ TABLE_API table_status table_segmented_prefix_sum_async(const table_view *in, co
                                                         const table_segments *segments,
                                                         const table_scan_options *options);
 
+/* table_linear_recurrence() of each segment of b by itself, into the same rows of h. A segment is more than a reset of
+ * the coefficients: its units are counted from its own first row, and it may have a row of carry_in.
+ *
+ * a: as for table_linear_recurrence(), with the rows of b where it has a row for each. h: as `out` above.
+ * options: as for table_linear_recurrence() and above. shifted_coefficients: the first row of a segment has zeros, which
+ * let no carry_in through (ARGUMENT); first_coefficients and coefficient_step are refused (ARGUMENT). */
+TABLE_API table_status table_segmented_linear_recurrence(const table_view *a, const table_view *b, const table_view *h,
+                                                         const table_segments *segments,
+                                                         const table_scan_options *options);
+
+/* Its stream form, and the workspace that this needs. */
+TABLE_API table_status table_segmented_linear_recurrence_workspace(const table_view *a, const table_view *b,
+                                                                   const table_view *h, const table_segments *segments,
+                                                                   const table_scan_options *options, size_t *bytes);
+TABLE_API table_status table_segmented_linear_recurrence_async(const table_view *a, const table_view *b,
+                                                               const table_view *h, const table_segments *segments,
+                                                               const table_scan_options *options);
+
 TABLE_END
 
 #endif

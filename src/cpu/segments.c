@@ -89,6 +89,8 @@ static uint64_t take_segment(const struct segmented *all, const struct giant *se
     uint64_t out = first;
     one->in.rows = one->out.rows = (size_t)rows;
     one->in.data = cell(&scan->in, first);
+    one->factors.data = scan_elements_on((void *)(uintptr_t)scan->factors.data, (ptrdiff_t)first * scan->factors.stride,
+                                         scan->factors.type);
     if (all->segments->has_row_before) {
         out = all->segments->mirrored ? scan->out.rows - 1 - (segment->end + segment->number)
                                       : segment->first + segment->number;

@@ -32,10 +32,10 @@ struct segments {
 /* Values at `data`; false where they cannot be counted. */
 bool segments_values(const struct segments *segments, size_t rows, size_t *values);
 
-/* Checks a whole call. */
-table_status validate_segments(const table_view *in, const table_view *out, const table_segments *segments,
-                               const table_scan_options *options, enum call_form form, struct call *call,
-                               struct segments *checked);
+/* Checks a whole call; `a`: the coefficients of a recurrence, whose tables are b and h, or NULL. */
+table_status validate_segments(const table_view *a, const table_view *in, const table_view *out,
+                               const table_segments *segments, const table_scan_options *options, enum call_form form,
+                               struct call *call, struct segments *checked);
 
 /* The SHAPE error of segments of which number `wrong` is wrong, in a table of `rows` rows. */
 table_status segments_fail(const struct segments *segments, size_t rows, uint64_t wrong);

@@ -149,25 +149,25 @@ static table_status run_in_own_workspace(struct call *call, void *context) {
     return status == TABLE_OK && segmented->report ? run_report(call, TABLE_STRATEGY_FUSED, segmented->report) : status;
 }
 
-table_status table_segmented_prefix_sum(const table_view *in, const table_view *out, const table_segments *segments,
-                                        const table_scan_options *options) {
+/* The calls of sums, and with coefficients those of recurrences. */
+static table_status run_call(const table_view *a, const table_view *in, const table_view *out,
+                             const table_segments *segments, const table_scan_options *options) {
     struct segmented_call segmented = {.report = options ? options->report : NULL};
     struct call call;
     const table_status status =
-        validate_segments(in, out, segments, options, CALL_AND_WAIT, &call, &segmented.segments);
+        validate_segments(a, in, out, segments, options, CALL_AND_WAIT, &call, &segmented.segments);
     return status == TABLE_OK ? run_and_wait(&call, segmented.report != NULL, run_in_own_workspace, &segmented)
                               : status;
 }
 
-table_status table_segmented_prefix_sum_workspace(const table_view *in, const table_view *out,
-                                                  const table_segments *segments, const table_scan_options *options,
-                                                  size_t *bytes) {
+static table_status ask_workspace(const table_view *a, const table_view *in, const table_view *out,
+                                  const table_segments *segments, const table_scan_options *options, size_t *bytes) {
     struct call call;
     struct segments checked;
     struct segmented_plan plan;
     if (!bytes)
         return status_fail(TABLE_ERROR_ARGUMENT, "bytes is a null pointer");
-    table_status status = validate_segments(in, out, segments, options, CALL_ON_STREAM, &call, &checked);
+    table_status status = validate_segments(a, in, out, segments, options, CALL_ON_STREAM, &call, &checked);
     if (status == TABLE_OK)
         status = make_plan(&call, &checked, &plan);
     if (status == TABLE_OK)
@@ -175,16 +175,51 @@ table_status table_segmented_prefix_sum_workspace(const table_view *in, const ta
     return status;
 }
 
-table_status table_segmented_prefix_sum_async(const table_view *in, const table_view *out,
-                                              const table_segments *segments, const table_scan_options *options) {
+static table_status queue_call(const table_view *a, const table_view *in, const table_view *out,
+                               const table_segments *segments, const table_scan_options *options) {
     struct call call;
     struct segments checked;
     struct segmented_plan plan;
-    table_status status = validate_segments(in, out, segments, options, CALL_ON_STREAM, &call, &checked);
+    table_status status = validate_segments(a, in, out, segments, options, CALL_ON_STREAM, &call, &checked);
     if (status == TABLE_OK)
         status = make_plan(&call, &checked, &plan);
     if (status == TABLE_OK)
         status = validate_workspace(options ? options->workspace : NULL, options ? options->workspace_bytes : 0,
                                     plan.layout.bytes);
     return status == TABLE_OK ? run_planned(&call, &checked, &plan, options ? options->workspace : NULL) : status;
+}
+
+table_status table_segmented_prefix_sum(const table_view *in, const table_view *out, const table_segments *segments,
+                                        const table_scan_options *options) {
+    return run_call(NULL, in, out, segments, options);
+}
+
+table_status table_segmented_prefix_sum_workspace(const table_view *in, const table_view *out,
+                                                  const table_segments *segments, const table_scan_options *options,
+                                                  size_t *bytes) {
+    return ask_workspace(NULL, in, out, segments, options, bytes);
+}
+
+table_status table_segmented_prefix_sum_async(const table_view *in, const table_view *out,
+                                              const table_segments *segments, const table_scan_options *options) {
+    return queue_call(NULL, in, out, segments, options);
+}
+
+static table_status fail_without_a(void) { return status_fail(TABLE_ERROR_ARGUMENT, "a is a null pointer"); }
+
+table_status table_segmented_linear_recurrence(const table_view *a, const table_view *b, const table_view *h,
+                                               const table_segments *segments, const table_scan_options *options) {
+    return a ? run_call(a, b, h, segments, options) : fail_without_a();
+}
+
+table_status table_segmented_linear_recurrence_workspace(const table_view *a, const table_view *b, const table_view *h,
+                                                         const table_segments *segments,
+                                                         const table_scan_options *options, size_t *bytes) {
+    return a ? ask_workspace(a, b, h, segments, options, bytes) : fail_without_a();
+}
+
+table_status table_segmented_linear_recurrence_async(const table_view *a, const table_view *b, const table_view *h,
+                                                     const table_segments *segments,
+                                                     const table_scan_options *options) {
+    return a ? queue_call(a, b, h, segments, options) : fail_without_a();
 }

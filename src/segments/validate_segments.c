@@ -58,7 +58,7 @@ static struct segments take_segments(const table_segments *segments, const table
 }
 
 /* `all` has rows for the segments, and the plain call none: it is checked with the first rows of it. */
-static table_status validate_tables(const table_view *in, const table_view *out, size_t segments,
+static table_status validate_tables(const table_view *a, const table_view *in, const table_view *out, size_t segments,
                                     const table_scan_options *options, enum call_form form, struct call *call) {
     struct table_scan_options plain = *options;
     struct table_view all, rows = *out;
@@ -72,7 +72,7 @@ static table_status validate_tables(const table_view *in, const table_view *out,
         plain.workspace_bytes = 0;
     }
     if (!options->offsets)
-        return validate_scan(NULL, in, out, &plain, form, call);
+        return validate_scan(a, in, out, &plain, form, call);
     table_status status = validate_table("out", out, &all);
     if (status == TABLE_OK && (!checked_add(in->rows, segments, &wanted) || out->rows != wanted))
         status = status_fail(TABLE_ERROR_SHAPE,
@@ -81,7 +81,7 @@ static table_status validate_tables(const table_view *in, const table_view *out,
                              in->rows, in->columns, out->rows, out->columns, segments);
     if (status == TABLE_OK) {
         rows = view_rows(&all, 0, in->rows);
-        status = validate_scan(NULL, in, &rows, &plain, form, call);
+        status = validate_scan(a, in, &rows, &plain, form, call);
     }
     if (status == TABLE_OK)
         status = validate_apart("in", &call->scan.in, "out", &all, false);
@@ -142,16 +142,16 @@ static bool is_for_totals(const table_view *in, const table_view *out, const tab
     return in && out && !out->data && out->rows == 0 && in->rows > 0 && options->carry_out;
 }
 
-table_status validate_segments(const table_view *in, const table_view *out, const table_segments *segments,
-                               const table_scan_options *options, enum call_form form, struct call *call,
-                               struct segments *checked) {
+table_status validate_segments(const table_view *a, const table_view *in, const table_view *out,
+                               const table_segments *segments, const table_scan_options *options, enum call_form form,
+                               struct call *call, struct segments *checked) {
     static const struct table_scan_options defaults;
     struct plan_memory named[NAMED_OF_SEGMENTS];
     options = options ? options : &defaults;
     if (!in || !out || !segments)
         return status_fail(TABLE_ERROR_ARGUMENT, "%s is a null pointer", !in ? "in" : !out ? "out" : "segments");
     const bool totals = is_for_totals(in, out, options);
-    table_status status = refuse_wrong_options(options, form, false);
+    table_status status = refuse_wrong_options(options, form, a != NULL);
     if (status == TABLE_OK)
         status = refuse(totals ? CALLER_TOTALS_OF_SEGMENTS : CALLER_SEGMENTS, options);
     if (status == TABLE_OK)
@@ -159,13 +159,16 @@ table_status validate_segments(const table_view *in, const table_view *out, cons
     if (status != TABLE_OK)
         return status;
     *checked = take_segments(segments, options);
-    status = validate_tables(in, out, segments->count, options, totals ? CALL_FOR_TOTALS : form, call);
+    status = validate_tables(a, in, out, segments->count, options, totals ? CALL_FOR_TOTALS : form, call);
     if (status != TABLE_OK)
         return status;
     call->scan.carry_in = options->carry_in;
     call->scan.carry_out = options->carry_out;
     call->scan.stream = options->stream;
     call->form = form;
+    if (options->shifted_coefficients && options->carry_in)
+        return status_fail(TABLE_ERROR_ARGUMENT, "options->carry_in is not let through by shifted_coefficients, which "
+                                                 "are 0 where a segment begins");
     status = list_named(&call->scan, checked, named);
     if (status == TABLE_OK)
         status = validate_named(call, &call->scan.out, named, NAMED_OF_SEGMENTS);
