@@ -103,8 +103,10 @@ TABLE_API table_status table_segmented_prefix_sum_async(const table_view *in, co
  * the coefficients: its units are counted from its own first row, and it may have a row of carry_in.
  *
  * a: as for table_linear_recurrence(), with the rows of b where it has a row for each. h: as `out` above.
- * options: as for table_linear_recurrence() and above. shifted_coefficients: the first row of a segment has zeros, which
- * let no carry_in through (ARGUMENT); first_coefficients and coefficient_step are refused (ARGUMENT). */
+ * options: as for table_linear_recurrence() and above. shifted_coefficients: the first row of a segment has zeros,
+ * which let no carry_in through (ARGUMENT); first_coefficients and coefficient_step are refused (ARGUMENT).
+ *
+ * On CUDA it is not there yet (BACKEND). */
 TABLE_API table_status table_segmented_linear_recurrence(const table_view *a, const table_view *b, const table_view *h,
                                                          const table_segments *segments,
                                                          const table_scan_options *options);
