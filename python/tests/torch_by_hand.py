@@ -238,6 +238,19 @@ def test_gradients_of_recurrences(exclusive, reverse, device):
             torch.testing.assert_close(call(*given), loop(a, b, dim, exclusive, reverse, start))
             assert torch.autograd.gradcheck(call, given, check_forward_ad=True, check_batched_grad=True)
             assert torch.autograd.gradgradcheck(call, given)
+            whole = torch.autograd.grad((call(*given) ** 2).sum(), given)
+            for at, of in enumerate(given):  # that of one alone
+                fixed = [x if x is of else x.detach() for x in given]
+                assert torch.equal(torch.autograd.grad((call(*fixed) ** 2).sum(), of)[0], whole[at])
+
+
+@on_each_device
+def test_gradients_keep_no_more_than_they_want(device):
+    kept, a, b = [], torch.rand(9, 5, device=device), torch.rand(9, 5, device=device)
+    with torch.autograd.graph.saved_tensors_hooks(lambda x: kept.append(x.data_ptr()) or x, lambda x: x):
+        h = tuplescan.torch.linear_recurrence(a.requires_grad_(), b.requires_grad_())
+        tuplescan.torch.cumsum(b)
+    assert kept == [a.data_ptr(), h.data_ptr()]
 
 
 @on_each_device

@@ -70,7 +70,7 @@ def _empty(x, dim, dtype, exclusive, reverse):
     return torch.empty_like(x, dtype=_sums_type(x, dtype), memory_format=torch.contiguous_format)
 
 
-def _gradient_of_sums(arguments, sums, gradient):
+def _gradient_of_sums(arguments, sums, gradient, wanted):
     """Each value is in the sums from its own on, so that its gradient is the sum from the other end."""
     _, dim, _, exclusive, reverse = arguments
     return (_differentiable["cumsum"](gradient, dim, None, exclusive, not reverse),)
@@ -120,24 +120,24 @@ def _recurs(*arguments):
     return _differentiable["linear_recurrence"](*arguments)
 
 
-def _gradient_of_recurrence(arguments, h, gradient):
+def _gradient_of_recurrence(arguments, h, gradient, wanted):
     """That of b is a recurrence from the other end, with the coefficients moved by one place: one more call. The others
     are products with it."""
-    a, b, start, dim, reverse, shifted = arguments
+    a, _, start, dim, reverse, shifted = arguments
     of_b = _recurs(a, gradient, None, dim, not reverse, not shifted)
-    wide, h = of_b.to(a.dtype), h.to(a.dtype)
-    if shifted:
-        return (h * _before(wide, dim, not reverse)).sum_to_size(a.shape), of_b, None
-    first = None if start is None else start.unsqueeze(dim)
-    of_a = (wide * _before(h, dim, reverse, first)).sum_to_size(a.shape)
-    if start is None or b.shape[dim] == 0:
-        return of_a, of_b, None
-    at = b.shape[dim] - 1 if reverse else 0
-    return of_a, of_b, a.select(dim, at if a.shape[dim] > 1 else 0) * wide.select(dim, at)
+    wide, h, of_a, of_start = of_b.to(a.dtype), h.to(a.dtype), None, None
+    if wanted[0] and shifted:
+        of_a = h * _before(wide, dim, not reverse)
+    elif wanted[0]:
+        of_a = wide * _before(h, dim, reverse, None if start is None else start.unsqueeze(dim))
+    if wanted[2] and h.shape[dim] > 0:
+        at = h.shape[dim] - 1 if reverse else 0
+        of_start = a.select(dim, at if a.shape[dim] > 1 else 0) * wide.select(dim, at)
+    return None if of_a is None else of_a.sum_to_size(a.shape), of_b, of_start
 
 
 def _tangent_of_recurrence(arguments, h, tangents):
-    a, b, start, dim, reverse, shifted = arguments
+    a, _, start, dim, reverse, shifted = arguments
     of_a, of_b, of_start = tangents[:3]
     driven = torch.zeros_like(h) if of_b is None else of_b
     if of_a is not None and shifted:
@@ -166,7 +166,7 @@ def _lets_through(x, results):
     return taken_here, (~taken_here).to(_kept(x.dtype))
 
 
-def _gradient_of_extremes(arguments, extremes, gradient):
+def _gradient_of_extremes(arguments, extremes, gradient, wanted):
     x, dim, reverse = arguments
     taken_here, through = _lets_through(x, extremes)
     return (torch.where(taken_here, _recurs(through, gradient, None, dim, not reverse, True), 0),)
@@ -178,7 +178,7 @@ def _tangent_of_extremes(arguments, extremes, tangents):
     return _recurs(through, torch.where(taken_here, tangents[0], 0), None, dim, reverse, False)
 
 
-def _gradient_of_products(arguments, products, gradient):
+def _gradient_of_products(arguments, products, gradient, wanted):
     """Products are the recurrence of x without anything added: no division, zeros may be among them."""
     x, dim, reverse = arguments
     ones = torch.ones_like(products.narrow(dim, 0, min(products.shape[dim], 1)))
@@ -211,8 +211,8 @@ def _batched_in_front(info, in_dims, a, b, start, dim, *options):
 
 @dataclasses.dataclass(eq=False)
 class _Operator:
-    """One operator: what it does, what its result is like, its gradients and its tangent by (arguments, result,
-    gradient or tangents), and its arguments and the batch of its result under vmap."""
+    """One operator: what it does, what its result is like, its gradients by (arguments, result, gradient, which are
+    wanted), its tangent by (arguments, result, tangents), and under vmap its arguments and the batch of its result."""
 
     name: str
     schema: str
@@ -221,7 +221,7 @@ class _Operator:
     gradient: collections.abc.Callable
     tangent: collections.abc.Callable
     batched: collections.abc.Callable
-    is_linear: bool = False  # so that its gradients want no values
+    saved: tuple[int, ...] | None = (0,)  # the arguments that its gradients want, beside the result; None: nothing
     in_float32: bool = True  # under autocast on CUDA, as torch has it
 
     def __call__(self, *arguments):
@@ -235,10 +235,11 @@ class _Operator:
 _OF_ONE = "(Tensor x, SymInt dim, bool reverse) -> Tensor"
 _OPERATORS = [
     _Operator("cumsum", "(Tensor x, SymInt dim, ScalarType? dtype, bool exclusive, bool reverse) -> Tensor", _sums,
-              _empty, _gradient_of_sums, _tangent_of_sums, _batched, is_linear=True),
+              _empty, _gradient_of_sums, _tangent_of_sums, _batched, saved=None),
     _Operator("linear_recurrence",
               "(Tensor a, Tensor b, Tensor? start, SymInt dim, bool reverse, bool shifted) -> Tensor",
-              _recurrence, _empty_recurrence, _gradient_of_recurrence, _tangent_of_recurrence, _batched_in_front),
+              _recurrence, _empty_recurrence, _gradient_of_recurrence, _tangent_of_recurrence, _batched_in_front,
+              saved=(0, 2)),
     *(_Operator(name, _OF_ONE, _accumulated(name), _like, _gradient_of_extremes, _tangent_of_extremes,
                 _batched, in_float32=False) for name in ("cummax", "cummin")),
     _Operator("cumprod", _OF_ONE, _accumulated("cumprod"), _like, _gradient_of_products, _tangent_of_products,
@@ -263,23 +264,26 @@ class _Gradients(_Function):
         ctx.types = [x.dtype if isinstance(x, torch.Tensor) else None for x in arguments]
         ctx.others = [None if isinstance(x, torch.Tensor) else x for x in arguments]
         ctx.like = torch.empty(0, dtype=output.dtype, device="meta")
-        if not ctx.operator.is_linear:
-            tensors = [x for x in arguments if isinstance(x, torch.Tensor)]
+        ctx.saved_at = [i for i in ctx.operator.saved or () if arguments[i] is not None]
+        if ctx.operator.saved is not None:
+            tensors = [arguments[i] for i in ctx.saved_at]
             ctx.save_for_backward(*tensors, output)
             ctx.save_for_forward(*tensors, output)
 
     @staticmethod
     def recalled(ctx):
-        """The arguments and the result; of linear operators the type of the result."""
-        if ctx.operator.is_linear:
+        """The arguments and the result, as far as they are saved; of a result that is not, the type."""
+        if ctx.operator.saved is None:
             return ctx.others, ctx.like
         *tensors, output = ctx.saved_tensors
-        tensors = iter(tensors)
-        return [x if dtype is None else next(tensors) for x, dtype in zip(ctx.others, ctx.types)], output
+        arguments = list(ctx.others)
+        for i, x in zip(ctx.saved_at, tensors):
+            arguments[i] = x
+        return arguments, output
 
     @staticmethod
     def backward(ctx, gradient):
-        gradients = ctx.operator.gradient(*_Gradients.recalled(ctx), gradient)
+        gradients = ctx.operator.gradient(*_Gradients.recalled(ctx), gradient, ctx.needs_input_grad[2:])
         gradients = [x if x is None else x.to(dtype) for x, dtype in zip(gradients, ctx.types)]
         return None, None, *gradients, *[None] * (len(ctx.types) - len(gradients))
 
