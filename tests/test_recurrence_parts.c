@@ -52,6 +52,23 @@ static void make_halves(table_type type, char *to, size_t count, struct random *
     }
 }
 
+static void fill_with(table_type type, char *to, size_t count, const void *value) {
+    for (size_t i = 0; i < count; i++)
+        memcpy(to + i * element_size(type), value, element_size(type));
+}
+
+/* All of b, and what it begins with, are -0.0. */
+static void make_zeros(struct trial *t) {
+    static const float f32 = -0.0f;
+    static const double f64 = -0.0;
+    static const uint16_t half = 0x8000;
+    fill_with(t->in, t->values_b, t->rows * t->columns,
+              t->in == TABLE_F64   ? (const void *)&f64
+              : t->in == TABLE_F32 ? (const void *)&f32
+                                   : (const void *)&half);
+    fill_with(t->kept, t->start, t->columns, t->kept == TABLE_F64 ? (const void *)&f64 : (const void *)&f32);
+}
+
 static void make_values(struct trial *t, struct random *random) {
     const size_t cells = t->rows * t->columns;
     const char *const kind = recurrence_kinds[random_below(random, recurrence_kind_count)];
@@ -69,6 +86,8 @@ static void make_values(struct trial *t, struct random *random) {
             ((float *)(void *)t->start)[j] = 0.25f + (float)j;
         else
             ((double *)(void *)t->start)[j] = 0.25 + (double)j;
+    if (random_once_in(random, 5) && t->form != FORM_PRODUCT) /* the signs of zeros tell what was joined with what */
+        make_zeros(t);
 }
 
 static void begin_trial(struct trial *t, struct random *random, unsigned number) {

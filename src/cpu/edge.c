@@ -46,11 +46,13 @@ static void keep_runs(const struct worker *worker, const struct division *divisi
                               .levels = entry_row(division, division->scan->state_out, STATE_RUNS, part),
                               .pitch = scan_row_bytes(division->scan)};
     const char *factors = worker->state.factors;
-    for (size_t row = 0; row < worker->missing + group->rows; row++) {
+    for (size_t digits = worker->missing; digits != 0; digits &= digits - 1) {
+        const unsigned level = (unsigned)__builtin_ctzll(digits);
+        memcpy(runs.levels + level * runs.pitch, group->missing + (digits - 1) * group->pitch, row_bytes);
+    }
+    for (size_t row = worker->missing; row < worker->missing + group->rows; row++) {
         const size_t own = row - worker->missing;
-        if (row < worker->missing)
-            memcpy(worker->before, group->missing + row * group->pitch, row_bytes);
-        else if (division->element->of_row)
+        if (division->element->of_row)
             division->element->of_row(worker->before,
                                       factors ? factors + (ptrdiff_t)own * factor_pitch(worker, division) : NULL,
                                       group->values + own * values, part->columns);

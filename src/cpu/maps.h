@@ -60,18 +60,21 @@ INLINE void KERNEL(load_group)(MAP v[GROUP], const struct NAME(map_piece) * piec
 
 #define JOIN(first, second, known) MAP_NAME(map_after)(second, first, known)
 
-/* Halves by halves, as group.h has it. */
-INLINE void KERNEL(join_group)(MAP v[GROUP], enum map_known known) {
+/* Halves by halves, as group.h has it. Of a run that is missing the last row has the total already: what changes
+ * nothing is not put before it, as it might make +0.0 of a term of -0.0. */
+INLINE void KERNEL(join_group)(MAP v[GROUP], size_t missing, enum map_known known) {
     UNROLL
-    for (int r = 1; r < GROUP; r += 2)
-        v[r] = JOIN(v[r - 1], v[r], known);
+    for (size_t r = 1; r < GROUP; r += 2)
+        if (r + 1 > missing)
+            v[r] = JOIN(v[r - 1], v[r], known);
     UNROLL
-    for (int r = 2; r < GROUP; r += 4) {
-        v[r] = JOIN(v[r - 1], v[r], known);
-        v[r + 1] = JOIN(v[r - 1], v[r + 1], known);
-    }
+    for (size_t r = 2; r < GROUP; r += 4)
+        if (r + 2 > missing) {
+            v[r] = JOIN(v[r - 1], v[r], known);
+            v[r + 1] = JOIN(v[r - 1], v[r + 1], known);
+        }
     UNROLL
-    for (int r = 4; r < GROUP; r++)
+    for (size_t r = 4; r < GROUP; r++)
         v[r] = JOIN(v[3], v[r], known);
 }
 
@@ -96,13 +99,14 @@ INLINE bool KERNEL(results)(VECTOR h[GROUP], const struct cpu_state *state, cons
                             enum map_known known, unsigned how) {
     const bool fast = known == MAP_RESETS;
     char *stack = piece->memory + CPU_STACK_ROW * piece->pitch;
+    const size_t missing = how & WHOLE ? 0 : piece->missing;
     MAP v[GROUP];
     KERNEL(load_group)(v, piece, how);
     bool plain = fast && ((how & PRODUCTS) || !KERNEL(has_resets)(v, piece->rows.lanes));
     if (plain)
-        KERNEL(join_group)(v, MAP_PLAIN);
+        KERNEL(join_group)(v, missing, MAP_PLAIN);
     else
-        KERNEL(join_group)(v, known);
+        KERNEL(join_group)(v, missing, known);
     size_t bits = state->group;
     for (bool completes = true; bits != 0 || completes; bits >>= 1, stack += piece->pitch) {
         if ((bits & 1) == 0) {
@@ -297,11 +301,14 @@ INLINE bool KERNEL(total)(const struct cpu_state *state, const struct NAME(map_p
     char *stack = piece->memory + CPU_STACK_ROW * piece->pitch;
     MAP v[GROUP];
     /* Rows that are not there are not joined: they would make +0.0 of the factor of a row that resets by -0.0. */
-    const size_t rows = how & WHOLE ? GROUP : piece->missing + piece->rows.rows;
+    const size_t missing = how & WHOLE ? 0 : piece->missing;
+    const size_t rows = how & WHOLE ? GROUP : missing + piece->rows.rows;
     KERNEL(load_group)(v, piece, how);
     for (size_t half = 1; half < GROUP; half *= 2)
         for (size_t r = 0; r < GROUP; r += 2 * half)
-            if (r + half < rows)
+            if (r + 2 * half <= missing)
+                v[r] = v[r + half];
+            else if (r + half < rows)
                 v[r] = JOIN(v[r], v[r + half], known);
     for (size_t bits = state->group; bits & 1; bits >>= 1, stack += piece->pitch)
         v[0] = JOIN(KERNEL(load)(stack), v[0], known);
