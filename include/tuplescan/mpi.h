@@ -5,11 +5,11 @@
  * Results are those of one process that has the whole table, bit for bit, floats too, whatever the split.
  *
  * All calls are collective: each rank of the communicator makes the same call, with the same columns, types, bins or
- * digit, and options->exclusive, reverse, offsets and skip_nan. All other options, the backend, the strategy and the
- * number of threads among them, are each rank's own. The tables lie where table_prefix_sum() of the rank takes them, in
- * host or device memory; carries, totals, states, skipped and first_overflow are host memory (BACKEND). What ranks tell
- * each other are states (tuplescan/state.h), made by reading the rank's rows once: table_state_bytes() bytes, whatever
- * the rows; docs/machines.md has what that costs. MPI is given host memory alone.
+ * digit, and options->exclusive, reverse, offsets, skip_nan and operation. All other options, the backend, the
+ * strategy and the number of threads among them, are each rank's own. The tables lie where table_prefix_sum() of the
+ * rank takes them, in host or device memory; carries, totals, states, skipped and first_overflow are host memory
+ * (BACKEND). What ranks tell each other are states (tuplescan/state.h), made by reading the rank's rows once:
+ * table_state_bytes() bytes, whatever the rows; docs/machines.md has what that costs. MPI is given host memory alone.
  *
  * The beginning is that of the rank whose rows the sum begins with, rank 0, or with options->reverse the last rank: of
  * the options carry_in and the state that goes on those of that rank alone are read. The end is everybody's: each rank
@@ -36,7 +36,8 @@
 
 TABLE_BEGIN
 
-/* As table_prefix_sum() of the whole table. in, out: this rank's rows.
+/* As table_prefix_sum() of the whole table. in, out: this rank's rows. Operations other than sums are for tables in
+ * host memory and the CPU (BACKEND).
  *   carry_in        of the rank that the sum begins with: the row that it begins with. Other ranks': not looked at
  *   state           of that rank: the sum that goes on. Left behind the last row of all on each rank that has one; what
  *                   other ranks' states held before does not matter
@@ -54,6 +55,13 @@ TABLE_BEGIN
  * are put in the other order by an MPI_Comm_split(). */
 TABLE_API table_status table_prefix_sum_mpi(const table_view *in, const table_view *out,
                                             const table_scan_options *options, MPI_Comm comm);
+
+/* As table_linear_recurrence() of the whole table. a, b, h: this rank's rows; a may also be one number, or one row, as
+ * each rank has it. The beginning and the end are as above, and the same on all ranks is also shifted_coefficients:
+ * with it each rank but the one that the recurrence begins with has first_coefficients, the row of a beyond its own
+ * (ARGUMENT), unless it has no rows. h may not be NULL. On the CPU, for tables in host memory (BACKEND). */
+TABLE_API table_status table_linear_recurrence_mpi(const table_view *a, const table_view *b, const table_view *h,
+                                                   const table_scan_options *options, MPI_Comm comm);
 
 /* As table_column_totals() of the whole table, on each rank. totals: NULL on a rank that does not want them, and on all
  * of them if the state is that of a range that begins beyond row 0 (ARGUMENT). The beginning and the end are as above.

@@ -27,6 +27,10 @@ TABLE_BEGIN
 TABLE_API table_status table_prefix_sum_nccl(const table_view *in, const table_view *out,
                                              const table_scan_options *options, ncclComm_t comm);
 
+/* As table_linear_recurrence_mpi(). */
+TABLE_API table_status table_linear_recurrence_nccl(const table_view *a, const table_view *b, const table_view *h,
+                                                    const table_scan_options *options, ncclComm_t comm);
+
 /* As table_column_totals_mpi(). */
 TABLE_API table_status table_column_totals_nccl(const table_view *in, table_type out_type, void *totals,
                                                 const table_scan_options *options, ncclComm_t comm);

@@ -17,6 +17,16 @@ table_status table_prefix_sum_nccl(const table_view *in, const table_view *out, 
     return status;
 }
 
+table_status table_linear_recurrence_nccl(const table_view *a, const table_view *b, const table_view *h,
+                                          const table_scan_options *options, ncclComm_t comm) {
+    struct nccl_link link;
+    table_status status = nccl_link_begin(&link, comm);
+    if (status == TABLE_OK)
+        status = ranks_linear_recurrence(&link.all, a, b, h, options);
+    nccl_link_close(&link);
+    return status;
+}
+
 table_status table_column_totals_nccl(const table_view *in, table_type out_type, void *totals,
                                       const table_scan_options *options, ncclComm_t comm) {
     struct nccl_link link;

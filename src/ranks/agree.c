@@ -36,7 +36,8 @@ struct common {
 enum { CALL, COLUMNS, IN, OUT, DETAILS, COMMONS = DETAILS + RANKS_DETAILS };
 
 static const char *value_name(unsigned which, uint64_t value, char text[32]) {
-    static const char *const calls[] = {"prefix_sum", "column_totals", "histogram", "digit_counts"};
+    static const char *const calls[] = {"prefix_sum", "column_totals", "linear_recurrence", "histogram",
+                                        "digit_counts"};
     if (which == CALL && value < sizeof calls / sizeof *calls)
         return calls[value];
     if ((which == IN || which == OUT) && table_type_name((table_type)value))

@@ -4,7 +4,7 @@
 
 #include "together.h"
 
-enum { RANKS_DETAILS = 4 };
+enum { RANKS_DETAILS = 6 };
 
 /* What each rank says of its call. */
 struct plea {
@@ -14,6 +14,7 @@ struct plea {
     enum plea_call {
         RANKS_CALL_PREFIX_SUM,
         RANKS_CALL_COLUMN_TOTALS,
+        RANKS_CALL_LINEAR_RECURRENCE,
         RANKS_CALL_HISTOGRAM,
         RANKS_CALL_DIGIT_COUNTS
     } call;

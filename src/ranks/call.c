@@ -6,26 +6,30 @@
 
 #include "join.h"
 #include "parts/part_options.h"
+#include "state.h"
 
 enum { TEXT = 256 };
 
-static const char *const DETAIL_NAMES[RANKS_DETAILS] = {"exclusive", "reverse", "offsets", "skip_nan"};
+static const char *const DETAIL_NAMES[RANKS_DETAILS] = {"exclusive", "reverse",   "offsets",
+                                                        "skip_nan",  "operation", "shifted_coefficients"};
 
 void ranks_begin(struct ranks_call *call, struct together *all, const table_view *in, table_type out_type,
                  enum plea_call which, const table_scan_options *options) {
     *call = (struct ranks_call){.all = all};
     if (options)
         call->options = *options;
+    call->operation = which == RANKS_CALL_LINEAR_RECURRENCE ? TABLE_RECURRENCE : call->options.operation;
     options = &call->options;
-    call->plea = (struct plea){
-        .call = which,
-        .columns = in ? in->columns : 0,
-        .in = in ? in->type : 0,
-        .out = out_type,
-        .details = {options->exclusive != 0, options->reverse != 0, options->offsets != 0, options->skip_nan != 0},
-        .detail_names = DETAIL_NAMES,
-        .wants_overflow = options->first_overflow != NULL,
-        .wants_count = options->skipped != NULL};
+    call->plea = (struct plea){.call = which,
+                               .columns = in ? in->columns : 0,
+                               .in = in ? in->type : 0,
+                               .out = out_type,
+                               .details = {options->exclusive != 0, options->reverse != 0, options->offsets != 0,
+                                           options->skip_nan != 0, (uint64_t)options->operation,
+                                           options->shifted_coefficients != 0},
+                               .detail_names = DETAIL_NAMES,
+                               .wants_overflow = options->first_overflow != NULL,
+                               .wants_count = options->skipped != NULL};
     all->backwards = options->reverse != 0;
     call->is_first = together_place(all, all->rank) == 0;
     if (!call->is_first)
@@ -40,26 +44,43 @@ table_status ranks_look_at_form(const struct ranks_call *call) {
                                                      "state, reverse, skip_nan and skipped, and no others");
     if (options->tables > 1)
         return table_error_set(TABLE_ERROR_ARGUMENT, "options->tables are not for ranks");
-    if (options->operation != TABLE_SUM)
-        return table_error_set(TABLE_ERROR_BACKEND, "options->operation: ranks know sums alone");
     return options->stream || options->workspace || options->workspace_bytes
                ? table_error_set(TABLE_ERROR_ARGUMENT, "options->stream and workspace are for the stream forms")
                : TABLE_OK;
 }
+
+table_status ranks_scan(const struct ranks_call *call, const table_view *in, const table_view *out,
+                        const table_scan_options *options) {
+    return call->plea.call == RANKS_CALL_LINEAR_RECURRENCE ? table_linear_recurrence(call->a, in, out, options)
+                                                           : table_prefix_sum(in, out, options);
+}
+
+table_status ranks_look_at(const struct ranks_call *call, const table_view *a, const table_view *in,
+                           const table_view *out, const table_scan_options *options) {
+    size_t bytes;
+    return call->plea.call == RANKS_CALL_LINEAR_RECURRENCE
+               ? table_linear_recurrence_workspace(a, in, out, options, &bytes)
+               : table_prefix_sum_workspace(in, out, options, &bytes);
+}
+
+static bool is_extreme(table_operation operation) { return operation == TABLE_MAXIMUM || operation == TABLE_MINIMUM; }
 
 /* A table of no rows on the host, for the CPU, which says of what is in device memory that it cannot reach it. */
 table_status ranks_look_at_words(const struct ranks_call *call, const table_view *in, table_type out_type,
                                  void *carry_out) {
     uint64_t places[2];
     const table_view none = {.data = &places[0], .columns = in->columns, .type = in->type};
-    const table_view no_sums = {.data = &places[1], .columns = in->columns, .type = out_type};
+    const table_view no_sums = {
+        .data = &places[1], .columns = in->columns, .type = is_extreme(call->operation) ? in->type : out_type};
     table_scan_options options = call->options;
-    size_t bytes;
+    table_view no_factors = call->a ? *call->a : none;
+    if (no_factors.rows != 1)
+        no_factors.rows = 0;
     options.backend = TABLE_BACKEND_CPU;
     part_options_of_no_rows(&options);
     options.report = NULL;
     options.carry_out = carry_out;
-    return table_prefix_sum_workspace(&none, &no_sums, &options, &bytes);
+    return ranks_look_at(call, &no_factors, &none, &no_sums, &options);
 }
 
 static void *allocate_state(size_t bytes) {
@@ -69,8 +90,8 @@ static void *allocate_state(size_t bytes) {
 }
 
 static table_status make_room(struct ranks_call *call) {
-    call->sums = table_sum_type(call->plea.out);
-    table_status status = table_state_bytes(call->sums, call->plea.columns, &call->state_bytes);
+    call->sums = table_kept_type(call->operation, call->plea.out);
+    table_status status = table_state_bytes_of(call->operation, call->sums, call->plea.columns, &call->state_bytes);
     if (status != TABLE_OK)
         return status;
     call->range = allocate_state(call->state_bytes);
@@ -89,17 +110,31 @@ static table_status fail_for_range(table_status status, const char *what, const 
     return table_error_set(status, text);
 }
 
+static table_status fail_for_operation(const struct ranks_call *call, const struct sum_state *state) {
+    char text[TEXT];
+    snprintf(text, sizeof text, "options->state: is that of a %s, not of a %s",
+             table_operation_name((table_operation)state->operation), table_operation_name(call->operation));
+    return table_error_set(TABLE_ERROR_STATE, text);
+}
+
 /* The rows that this rank adds to the count: on the first one also those above the range of the state, and those that
  * it has summed. */
 static table_status count_rows(struct ranks_call *call, const table_view *in) {
-    const void *state = call->is_first ? call->options.state : NULL;
+    const struct sum_state *state = call->is_first ? call->options.state : NULL;
     table_state_facts facts = {0};
     table_status status = TABLE_OK;
-    if (state)
+    if (state && state->magic != 0 && state->operation != (uint32_t)call->operation &&
+        table_operation_name((table_operation)state->operation))
+        status = fail_for_operation(call, state);
+    if (state && status == TABLE_OK)
         status = table_state_check(state, call->state_bytes, call->sums, call->plea.columns);
     if (state && status == TABLE_OK)
         status = table_state_describe(state, call->state_bytes, &facts);
-    if (status == TABLE_OK && facts.first_row != 0 && call->plea.call == RANKS_CALL_PREFIX_SUM)
+    if (status == TABLE_OK && facts.version != 0 && call->options.shifted_coefficients &&
+        !call->options.first_coefficients)
+        status = table_error_set(TABLE_ERROR_ARGUMENT, "options->state has begun, and is not let through by "
+                                                       "shifted_coefficients without first_coefficients");
+    if (status == TABLE_OK && facts.first_row != 0 && call->plea.call != RANKS_CALL_COLUMN_TOTALS)
         status = fail_for_range(TABLE_ERROR_STATE, "options->state", &facts);
     call->plea.rows.own = in->rows + facts.first_row + facts.rows;
     return status;
@@ -129,7 +164,11 @@ table_status ranks_make_range(struct ranks_call *call, const table_view *in, boo
     const table_scan_options *from = &call->options;
     const struct tally *rows = &call->plea.rows;
     const uint64_t first = call->all->backwards ? rows->total - rows->before - rows->own : rows->before;
-    table_scan_options options = {.backend = from->backend,
+    table_scan_options options = {.operation = from->operation,
+                                  .shifted_coefficients = from->shifted_coefficients,
+                                  .first_coefficients = from->first_coefficients,
+
+                                  .backend = from->backend,
                                   .strategy = from->strategy,
                                   .threads = from->threads,
                                   .carry_in = from->carry_in,
@@ -141,9 +180,10 @@ table_status ranks_make_range(struct ranks_call *call, const table_view *in, boo
     if (call->is_first)
         ranks_beginning(call, call->range);
     else
-        status = table_state_begin(call->range, call->sums, call->plea.columns, first);
+        status = table_state_begin_of(call->range, call->operation, call->sums, call->plea.columns, first);
     if (status == TABLE_OK && is_asked)
-        status = table_column_totals(in, call->sums, NULL, &options);
+        status = call->a ? table_linear_recurrence(call->a, in, NULL, &options)
+                         : table_column_totals(in, call->sums, NULL, &options);
     if (status != TABLE_OK)
         ranks_lose(call->range, call->state_bytes, status);
     return status;

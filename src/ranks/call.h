@@ -7,11 +7,15 @@
 /* The calls of tuplescan/mpi.h and tuplescan/nccl.h, with the transport at hand. */
 table_status ranks_prefix_sum(struct together *all, const table_view *in, const table_view *out,
                               const table_scan_options *options);
+table_status ranks_linear_recurrence(struct together *all, const table_view *a, const table_view *b,
+                                     const table_view *h, const table_scan_options *options);
 table_status ranks_column_totals(struct together *all, const table_view *in, table_type out_type, void *totals,
                                  const table_scan_options *options);
 
 struct ranks_call {
     struct together *all;
+    const table_view *a; /* the coefficients of this rank's rows, or NULL */
+    table_operation operation;
     table_scan_options options; /* this rank's */
     struct plea plea;
     table_type sums; /* what states are of */
@@ -28,6 +32,12 @@ struct ranks_call {
  * rank has looked at, and whether it wants the end. */
 void ranks_begin(struct ranks_call *call, struct together *all, const table_view *in, table_type out_type,
                  enum plea_call which, const table_scan_options *options);
+
+/* The library's call, or the question for its workspace, by which tables and options are looked at. */
+table_status ranks_scan(const struct ranks_call *call, const table_view *in, const table_view *out,
+                        const table_scan_options *options);
+table_status ranks_look_at(const struct ranks_call *call, const table_view *a, const table_view *in,
+                           const table_view *out, const table_scan_options *options);
 
 /* What the call does not take. */
 table_status ranks_look_at_form(const struct ranks_call *call);

@@ -5,13 +5,13 @@
 
 enum { TEXT = 256 };
 
-static table_status look_at_type(table_type out_type) {
-    const table_type sums = table_sum_type(out_type);
+static table_status look_at_type(const struct ranks_call *call, table_type out_type) {
+    const table_type sums = table_kept_type(call->operation, out_type);
     char text[TEXT];
     if (out_type == sums)
         return TABLE_OK;
-    snprintf(text, sizeof text, "totals of %s are not kept; out_type %s is what its sums are kept in",
-             table_type_name(out_type), table_type_name(sums));
+    snprintf(text, sizeof text, "totals of %s are not kept; out_type %s is what its %ss are kept in",
+             table_type_name(out_type), table_type_name(sums), table_operation_name(call->operation));
     return table_error_set(TABLE_ERROR_TYPE, text);
 }
 
@@ -26,7 +26,7 @@ static table_status look_at_call(const struct ranks_call *call, const table_view
     if (status == TABLE_OK)
         status = ranks_look_at_words(call, in, out_type, NULL);
     if (status == TABLE_OK)
-        status = look_at_type(out_type);
+        status = look_at_type(call, out_type);
     if (status != TABLE_OK || (status = ranks_look_at_words(call, in, out_type, totals)) == TABLE_OK)
         return status;
     snprintf(text, sizeof text, "totals, as a carry out: %.200s", table_error_detail());

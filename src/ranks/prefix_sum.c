@@ -12,17 +12,28 @@ enum { TEXT = 256 };
 /* Whether this rank has the whole table's last rows. */
 static bool has_last_rows(const struct together *all) { return all->rank == all->ranks - 1; }
 
+/* Other operations than sums have no states on CUDA. */
+static table_status look_at_operation(const struct ranks_call *call, const char *last) {
+    char text[TEXT];
+    if (call->operation == TABLE_SUM || (call->is_on_host && call->options.backend != TABLE_BACKEND_CUDA))
+        return table_error_set(TABLE_OK, last);
+    snprintf(text, sizeof text, "a %s over ranks is for tables in host memory, and the CPU",
+             table_operation_name(call->operation));
+    return table_error_set(TABLE_ERROR_BACKEND, text);
+}
+
 /* Whether the tables lie on the host; there the state is looked at beside them. That they do not is no failure of the
  * caller's, whose last one is left as it was. */
 static table_status find_side(struct ranks_call *call, const table_view *in, const table_view *out,
                               table_scan_options *options) {
     char last[TEXT];
-    size_t bytes;
     snprintf(last, sizeof last, "%s", table_error_detail());
     options->backend = TABLE_BACKEND_CPU;
-    const table_status status = table_prefix_sum_workspace(in, out, options, &bytes);
+    const table_status status = ranks_look_at(call, call->a, in, out, options);
     call->is_on_host = status == TABLE_OK;
-    return status == TABLE_ERROR_BACKEND ? table_error_set(TABLE_OK, last) : status;
+    if (status == TABLE_OK || status == TABLE_ERROR_BACKEND)
+        return look_at_operation(call, last);
+    return status;
 }
 
 /* All that table_prefix_sum() would find before it writes, but for what is in a state. To ask for the workspace of a
@@ -31,8 +42,10 @@ static table_status find_side(struct ranks_call *call, const table_view *in, con
  * left out where there are no tables on the host, which it could share memory with. */
 static table_status look_at_call(struct ranks_call *call, const table_view *in, const table_view *out) {
     table_scan_options options = call->options;
-    size_t bytes;
     table_status status = ranks_look_at_form(call);
+    if (status == TABLE_OK && options.shifted_coefficients && !options.first_coefficients && !call->is_first)
+        status = table_error_set(TABLE_ERROR_ARGUMENT, "options->first_coefficients is a null pointer, and not for the "
+                                                       "rank that the recurrence begins with");
     if (status != TABLE_OK)
         return status;
     options.report = NULL;
@@ -42,7 +55,7 @@ static table_status look_at_call(struct ranks_call *call, const table_view *in, 
         options.backend = TABLE_BACKEND_AUTO;
     options.state = NULL;
     part_options(&options, has_last_rows(call->all));
-    status = table_prefix_sum_workspace(in, out, &options, &bytes);
+    status = ranks_look_at(call, call->a, in, out, &options);
     if (status == TABLE_OK)
         status = ranks_look_at_words(call, in, out->type, options.carry_out);
     options.state = call->options.state;
@@ -66,7 +79,7 @@ static void *scan_rows(void *argument) {
     options.carry_out = NULL;
     ranks_find(call, &scanning->found, &options);
     part_options(&options, has_last_rows(call->all));
-    scanning->status = table_prefix_sum(scanning->in, scanning->out, &options);
+    scanning->status = ranks_scan(call, scanning->in, scanning->out, &options);
     if (scanning->status != TABLE_OK)
         snprintf(scanning->detail, sizeof scanning->detail, "%s", table_error_detail());
     return NULL;
@@ -144,15 +157,32 @@ static table_status work(struct ranks_call *call, const table_view *in, const ta
     return ranks_end(call, status, &scanning.found);
 }
 
+static table_status run(struct ranks_call *call, const table_view *in, const table_view *out) {
+    call->plea.status = look_at_call(call, in, out);
+    call->plea.wants_end = call->options.carry_out || call->options.state;
+    table_status status = ranks_agree(call, in);
+    if (status == TABLE_OK)
+        status = work(call, in, out);
+    ranks_close(call);
+    return status;
+}
+
 table_status ranks_prefix_sum(struct together *all, const table_view *in, const table_view *out,
                               const table_scan_options *options) {
     struct ranks_call call;
     ranks_begin(&call, all, in, out ? out->type : 0, RANKS_CALL_PREFIX_SUM, options);
-    call.plea.status = look_at_call(&call, in, out);
-    call.plea.wants_end = call.options.carry_out || call.options.state;
-    table_status status = ranks_agree(&call, in);
-    if (status == TABLE_OK)
-        status = work(&call, in, out);
-    ranks_close(&call);
-    return status;
+    return run(&call, in, out);
+}
+
+/* Of no rows, none has the coefficients of the row before. */
+table_status ranks_linear_recurrence(struct together *all, const table_view *a, const table_view *b,
+                                     const table_view *h, const table_scan_options *options) {
+    struct ranks_call call;
+    ranks_begin(&call, all, b, h ? h->type : 0, RANKS_CALL_LINEAR_RECURRENCE, options);
+    call.a = a;
+    if (b && b->rows == 0) {
+        call.options.shifted_coefficients = 0;
+        call.options.first_coefficients = NULL;
+    }
+    return run(&call, b, h);
 }

@@ -73,6 +73,11 @@ table_status sum_over(const struct ranks *ranks, const table_view *in, const tab
     return status;
 }
 
+table_status recurrence_over(const struct ranks *ranks, const table_view *a, const table_view *b, const table_view *h,
+                             const table_scan_options *options) {
+    return table_linear_recurrence_nccl(a, b, h, options, ranks->comm);
+}
+
 table_status totals_over(const struct ranks *ranks, const table_view *in, table_type type, void *totals,
                          const table_scan_options *options) {
     return table_column_totals_nccl(in, type, totals, options, ranks->comm);

@@ -13,7 +13,7 @@ struct call {
 };
 
 static _Thread_local _Alignas(64) float values[ROWS * COLUMNS], sums[ROWS * COLUMNS];
-static _Thread_local _Alignas(64) char state[64 + 131 * COLUMNS * sizeof(float)];
+static _Thread_local _Alignas(64) char state[64 + 131 * COLUMNS * 16]; /* an element of a recurrence has 16 bytes */
 static _Thread_local float row[COLUMNS];
 
 void check_told(const struct ranks *ranks, table_status status, table_status wanted, const char *word) {
@@ -57,6 +57,7 @@ static void state_in_out(struct call *call) { call->options.state = sums; }
 static void misaligned_state(struct call *call) { call->options.state = state + 4; }
 static void reverse(struct call *call) { call->options.reverse = 1; }
 static void bad_reverse(struct call *call) { call->options.reverse = 2; }
+static void maximum(struct call *call) { call->options.operation = TABLE_MAXIMUM; }
 static void skip_nan(struct call *call) { call->options.skip_nan = 1; }
 static void skipped_alone(struct call *call) {
     static _Thread_local uint64_t found;
@@ -88,6 +89,7 @@ static const struct {
                    {misaligned_state, TABLE_ERROR_ALIGNMENT, "options->state"},
                    {reverse, TABLE_ERROR_RANKS, "reverse: 0 on one, 1 on another"},
                    {bad_reverse, TABLE_ERROR_ARGUMENT, "reverse"},
+                   {maximum, TABLE_ERROR_RANKS, "operation: 0 on one, 1 on another"},
                    {skip_nan, TABLE_ERROR_RANKS, "skip_nan: 0 on one, 1 on another"},
                    {skipped_alone, TABLE_ERROR_ARGUMENT, "skipped"},
                    {offsets_and_exclusive, TABLE_ERROR_ARGUMENT, "offsets and exclusive"},
@@ -115,7 +117,7 @@ static void test_wrong_calls(const struct ranks *ranks) {
 }
 
 /* The kinds of calls, by the names that errors give them. */
-static const char *const kinds[] = {"prefix_sum", "column_totals",
+static const char *const kinds[] = {"prefix_sum", "column_totals", "linear_recurrence",
 #ifndef TEST_RANKS_OF_NCCL
                                     "histogram", "digit_counts"
 #endif
@@ -130,14 +132,15 @@ static table_status call_of_kind(const struct ranks *ranks, unsigned kind, bool 
     const table_view keys = {values, ROWS, 1, 0, TABLE_F32}, result = {counts, 1, 2, 0, TABLE_U64};
     const table_bins bins = {.kind = TABLE_BINS_EVEN, .count = 2, .high = 1};
     const table_digit digit = {.bits = 1};
-    if (kind == 2)
-        return table_histogram_mpi(is_right ? &keys : NULL, &bins, &result, NULL, ranks->comm);
     if (kind == 3)
+        return table_histogram_mpi(is_right ? &keys : NULL, &bins, &result, NULL, ranks->comm);
+    if (kind == 4)
         return table_digit_counts_mpi(is_right ? &keys : NULL, &digit, counts[0], counts[1], counts[2], NULL,
                                       ranks->comm);
 #endif
-    return kind == 0 ? sum_over(ranks, in, &call.out, &call.options, false)
-                     : totals_over(ranks, in, TABLE_F32, row, NULL);
+    return kind == 0   ? sum_over(ranks, in, &call.out, &call.options, false)
+           : kind == 1 ? totals_over(ranks, in, TABLE_F32, row, NULL)
+                       : recurrence_over(ranks, &call.in, in, &call.out, &call.options);
 }
 
 /* The first rank makes one call, all others another one, and each of them is right or wrong. Kinds come last first, so
@@ -196,6 +199,65 @@ static void test_offsets(const struct ranks *ranks) {
     }
 }
 
+static void few_coefficients(struct call *call, table_view *a) {
+    a->rows--;
+    (void)call;
+}
+static void wide_coefficients(struct call *call, table_view *a) {
+    a->type = TABLE_F64;
+    a->rows = a->columns = 1;
+    (void)call;
+}
+static void written_coefficients(struct call *call, table_view *a) { a->data = call->out.data; }
+static void shifted(struct call *call, table_view *a) {
+    call->options.shifted_coefficients = 1;
+    call->options.first_coefficients = row;
+    (void)a;
+}
+static void no_results(struct call *call, table_view *a) {
+    call->out.data = NULL;
+    (void)a;
+}
+static void state_of_a_sum(struct call *call, table_view *a) {
+    CHECK(table_state_begin(state, TABLE_F32, COLUMNS, 0) == TABLE_OK);
+    call->options.state = state;
+    (void)a;
+}
+
+static const struct {
+    void (*spoil)(struct call *, table_view *a);
+    table_status status;
+    const char *word;
+} wrong_recurrences[] = {{few_coefficients, TABLE_ERROR_SHAPE, "a is 699 x 3 and b is 700 x 3"},
+                         {wide_coefficients, TABLE_ERROR_TYPE, "a->type is f64"},
+                         {written_coefficients, TABLE_ERROR_OVERLAP, "a and h share memory"},
+                         {shifted, TABLE_ERROR_RANKS, "shifted_coefficients: 0 on one, 1 on another"},
+                         {no_results, TABLE_ERROR_ARGUMENT, "h->data is a null pointer"},
+                         {state_of_a_sum, TABLE_ERROR_STATE, "that of a sum, not of a recurrence"}};
+
+/* The state is that of rank 0, and the row before the own ones is for all others to have. */
+static void test_wrong_recurrences(const struct ranks *ranks) {
+    struct call call;
+    for (size_t i = 0; i < sizeof wrong_recurrences / sizeof *wrong_recurrences; i++) {
+        const int guilty = wrong_recurrences[i].spoil == state_of_a_sum ? 0 : (int)i % ranks->count;
+        call = right_call();
+        table_view a = call.in;
+        if (ranks->rank == guilty)
+            wrong_recurrences[i].spoil(&call, &a);
+        if (wrong_recurrences[i].status == TABLE_ERROR_RANKS && ranks->count == 1)
+            continue;
+        check_told(ranks, recurrence_over(ranks, &a, &call.in, &call.out, &call.options), wrong_recurrences[i].status,
+                   wrong_recurrences[i].word);
+        check_untouched();
+    }
+    call = right_call();
+    call.options.shifted_coefficients = 1;
+    if (ranks->count > 1)
+        check_told(ranks, recurrence_over(ranks, &call.in, &call.in, &call.out, &call.options), TABLE_ERROR_ARGUMENT,
+                   "rank 1: options->first_coefficients is a null pointer");
+    check_untouched();
+}
+
 /* What rank 0 alone can do wrong. */
 static void test_wrong_beginnings(const struct ranks *ranks) {
     struct call call = right_call();
@@ -252,6 +314,7 @@ void test_errors_of_ranks(int world) {
         test_other_calls(&ranks);
         test_narrow_totals(&ranks);
         test_offsets(&ranks);
+        test_wrong_recurrences(&ranks);
         test_wrong_beginnings(&ranks);
         test_totals_of_range(&ranks);
         test_failing_work(&ranks);

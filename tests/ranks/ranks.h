@@ -33,6 +33,8 @@ void group_close(struct ranks *ranks);
  * the test knows one. */
 table_status sum_over(const struct ranks *ranks, const table_view *in, const table_view *out,
                       const table_scan_options *options, bool on_device);
+table_status recurrence_over(const struct ranks *ranks, const table_view *a, const table_view *b, const table_view *h,
+                             const table_scan_options *options);
 table_status totals_over(const struct ranks *ranks, const table_view *in, table_type type, void *totals,
                          const table_scan_options *options);
 
