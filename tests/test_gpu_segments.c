@@ -15,6 +15,7 @@
 
 #include "support/chunk.h"
 #include "support/random.h"
+#include "support/refusal.h"
 
 enum { COLUMNS = 3, MOST = 500, WORDS = 2 };
 
@@ -177,8 +178,30 @@ static void test_lengths(void **state) {
     check_replays(TABLE_SEGMENT_LENGTHS);
 }
 
+/* The call that waits returns what the device has found. */
+static void test_wrong_on_device(void **state) {
+    const table_view table = {device_values, table_rows(), COLUMNS, 0, TABLE_F32};
+    const int64_t offsets[] = {0, 7, 6, (int64_t)table_rows() + 1};
+    uint64_t wrong = 77, on_host = 77;
+    table_segments segments = {
+        .kind = TABLE_SEGMENT_OFFSETS, .type = TABLE_I64, .data = device_given, .count = 3, .wrong = device_words};
+    const table_scan_options options = {.backend = TABLE_BACKEND_CUDA};
+    (void)state;
+    send(device_given, offsets, sizeof offsets);
+    assert_int_equal(cudaStreamSynchronize(stream), cudaSuccess);
+    expect(table_segmented_prefix_sum(&table, &table, &segments, &options), TABLE_ERROR_SHAPE, "segments->data[2]");
+    segments.wrong = &on_host;
+    expect(table_segmented_prefix_sum(&table, &table, &segments, &options), TABLE_ERROR_SHAPE, "segments->data[2]");
+    fetch(&wrong, device_words, sizeof wrong);
+    fetch(sums, device_values, table_cells() * sizeof *sums);
+    assert_int_equal(wrong, 2);
+    assert_int_equal(on_host, 2);
+    assert_memory_equal(sums, values, table_cells() * sizeof *sums);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_offsets), cmocka_unit_test(test_lengths)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_offsets), cmocka_unit_test(test_lengths),
+                                       cmocka_unit_test(test_wrong_on_device)};
     if (table_cuda_unavailable()) {
         printf("skipped: %s\n", table_cuda_unavailable());
         return 77;

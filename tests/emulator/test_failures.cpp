@@ -131,6 +131,24 @@ static table_status go_on(void *data) {
     return table_prefix_sum(&view, &view, &options);
 }
 
+/* Segments of the host, one of them of several units, with rows of carries there. */
+static table_status segmented(bool timed, void *data) {
+    const table_view view = {data, ROWS, 3, 0, TABLE_F32};
+    const int64_t lengths[] = {5, 0, 3000, 17};
+    float starts[4 * 3] = {}, ends[4 * 3];
+    uint64_t found, wrong;
+    table_segments segments = {};
+    segments.kind = TABLE_SEGMENT_LENGTHS, segments.type = TABLE_I64;
+    segments.data = lengths, segments.count = 4;
+    segments.found = &found, segments.wrong = &wrong;
+    table_report report = {};
+    table_scan_options options = {};
+    options.backend = TABLE_BACKEND_CUDA;
+    options.carry_in = starts, options.carry_out = ends;
+    options.report = timed ? &report : nullptr;
+    return table_segmented_prefix_sum(&view, &view, &segments, &options);
+}
+
 static void check_calls(const char *name, bool on_device, const std::function<table_status(void *)> &run,
                         cudaError_t error = cudaErrorMemoryAllocation) {
     std::vector<uint32_t> values(ROWS * 3, 7);
@@ -254,6 +272,7 @@ int main() {
     check_calls("host, recursive", false, [](void *data) { return scan(TABLE_STRATEGY_RECURSIVE, true, data); });
     check_calls("device, goes on", true, go_on);
     check_calls("device, goes on, refused", true, go_on, cudaErrorNotSupported);
+    check_calls("device, segments", true, [](void *data) { return segmented(true, data); });
     check_calls("device, sort", true, [](void *data) { return sort(true, data); });
     check_calls("host, sort", false, [](void *data) { return sort(false, data); });
     check_calls("device, histogram", true, [](void *data) { return histogram(false, data); });

@@ -1,6 +1,7 @@
 /* The kernels of segments alone: sums, products, maxima and minima of ragged tables, whose segments are given in each
  * of the four ways. Tables begin at any byte, rows lie apart or from the last one to the first, and NaNs count as
  * nothing. Beside each result stands that of a loop of plain calls on the CPU, all bits alike. */
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -95,7 +96,7 @@ static bool alike(table_type type, const unsigned char *a, const unsigned char *
     return x != x && y != y;
 }
 static bool all_alike(table_type type, const bytes &a, const bytes &b, size_t shift) {
-    if (a.size() != b.size() || memcmp(a.data(), b.data(), shift) != 0)
+    if (a.size() != b.size() || !std::equal(a.begin(), a.begin() + static_cast<ptrdiff_t>(shift), b.begin()))
         return false;
     for (size_t at = shift; at + type_bytes(type) <= a.size(); at += type_bytes(type))
         if (!alike(type, &a[at], &b[at]))
