@@ -6,7 +6,11 @@
  * prints
  *
  *     1 3 3 7 12
- *     1 3 3 7 12 */
+ *     1 3 3 7 12
+ *     1 0.5 1 0.5 0.25
+ *     1 0.5 1 0.5 0.25
+ *
+ * the last two lines being a decay in each, h = 0.5 h + b. */
 #include <inttypes.h>
 
 #include "check.h"
@@ -16,6 +20,25 @@ enum { ROWS = 5 };
 static void print(const int32_t *sums) {
     for (int i = 0; i < ROWS; i++)
         printf("%" PRId32 "%c", sums[i], i + 1 < ROWS ? ' ' : '\n');
+}
+
+static void print_decay(const float *results) {
+    for (int i = 0; i < ROWS; i++)
+        printf("%g%c", (double)results[i], i + 1 < ROWS ? ' ' : '\n');
+}
+
+static void decay(const table_segments *segments) {
+    float half = 0.5f, terms[ROWS] = {1, 0, 1, 0, 0}, results[ROWS];
+    const table_view a = {&half, 1, 1, 0, TABLE_F32}, b = {terms, ROWS, 1, 0, TABLE_F32};
+    const table_view h = {results, ROWS, 1, 0, TABLE_F32};
+    table_scan_options options = {.backend = TABLE_BACKEND_CPU};
+    check(table_segmented_linear_recurrence(&a, &b, &h, segments, &options));
+    print_decay(results);
+    check(table_segmented_linear_recurrence_workspace(&a, &b, &h, segments, &options, &options.workspace_bytes));
+    options.workspace = workspace_of(options.workspace_bytes);
+    check(table_segmented_linear_recurrence_async(&a, &b, &h, segments, &options));
+    print_decay(results);
+    free(options.workspace);
 }
 
 int main(void) {
@@ -33,5 +56,6 @@ int main(void) {
     check(table_segmented_prefix_sum_async(&in, &out, &by_key, &options));
     print(sums);
     free(options.workspace);
+    decay(&by_offsets);
     return 0;
 }
