@@ -390,8 +390,9 @@ def linear_recurrence(a, b, axis=0, *, exclusive=False, reverse=False, start=Non
     >>> import jax
     >>> tuplescan.jax.linear_recurrence(0.5, jax.numpy.array([1.0, 0.0, 4.0], "f4"))
     Array([1.  , 0.5 , 4.25], dtype=float32)
-    >>> jax.grad(lambda a: tuplescan.jax.linear_recurrence(a, jax.numpy.array([1.0, 0.0, 4.0], "f4"))[2])(0.5)
-    Array(1., dtype=float32, weak_type=True)
+    >>> a, b = jax.numpy.array([[0.5, 0.5, 0.5], [1.0, 0.0, 4.0]], "f4")
+    >>> jax.grad(lambda a: tuplescan.jax.linear_recurrence(a, b)[2])(a)
+    Array([0. , 0.5, 0.5], dtype=float32)
     """
     refuse_missing(a, "a")
     refuse_missing(start, "start")
