@@ -1,25 +1,24 @@
 #!/bin/sh
 # The Python package on a Python without a GIL: python3.14t or python3.13t in PATH, or PYTHON; where there is none, it is
-# made of the sources that Debian 13 has of Python 3.13, in some 4 minutes, into build-free/python/. The extension is then
-# built for this version of Python alone, since the limited API has no free threads. The last line is "N passed, N failed,
-# N skipped".
+# made of the sources that Debian 13 has of Python 3.13, in some 4 minutes, into build-free/python/. The extension is
+# then built for this version of Python alone, since the limited API has no free threads. Arguments go to pytest. The last
+# line is "N passed, N failed, N skipped".
 set -eu
 cd "$(dirname "$0")/.."
 . tools/dependencies.sh
 here=$PWD/build-free
 mkdir -p "$here"
 
-is_free() { command -v "$1" && "$1" -c 'import sys; sys.exit(sys._is_gil_enabled())' 2>/dev/null; }
+is_free() { "$1" -c 'import sys; sys.exit(sys._is_gil_enabled())' 2>/dev/null; }
 free_python() {
-    for found in "${PYTHON:-}" python3.14t python3.13t "$here/python/bin/python3t"; do
-        if [ -n "$found" ] && is_free "$found"; then return 0; fi
+    for found in "${PYTHON:-}" python3.14t python3.13t "$here/python/bin/python3"; do
+        if [ -n "$found" ] && is_free "$found"; then command -v "$found" && return 0; fi
     done
     return 1
 }
 
 # Of Debian's sources those of a later release, with lists of packages that lie in this folder.
 make_python() (
-    say "Building a Python without a GIL"
     need libssl-dev pkg-config --exists openssl
     need libffi-dev pkg-config --exists libffi
     need zlib1g-dev pkg-config --exists zlib
@@ -28,7 +27,8 @@ make_python() (
     cd "$here"
     mkdir -p lists/partial
     keys=/usr/share/keyrings/debian-archive-keyring.gpg
-    place=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Origin: Debian' 'Label: Debian' | head -n 1)
+    place=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Origin: Debian' 'Label: Debian' |
+        head -n 1)
     echo "deb-src [signed-by=$keys] $place trixie main" >list
     of_debian_13() {
         apt-get -q -o Dir::State::lists="$here/lists" -o Dir::Cache::pkgcache= -o Dir::Cache::srcpkgcache= \
@@ -47,6 +47,7 @@ make_python() (
 say "Installing what is missing"
 need_build
 if ! python=$(free_python); then
+    say "Building a Python without a GIL"
     make_python || { tail -n 20 "$here/log" && exit 1; }
     python=$(free_python)
 fi
@@ -63,7 +64,8 @@ pip install --quiet --no-index --no-deps "$here"/dist/*t-linux_*.whl
 say "Testing"
 tests=$PWD/python/tests
 cd "$here/dist" # where no tuplescan lies but the installed one
-python -m pytest -q -p no:cacheprovider --tb=short "$tests/test_package.py" "$tests/test_state.py" "$tests/test_keys.py" "$@" 2>&1 | tee "$here/log"
+python -m pytest -q -p no:cacheprovider --tb=short "$tests/test_package.py" "$tests/test_state.py" \
+    "$tests/test_keys.py" "$@" 2>&1 | tee "$here/log"
 count() { tail -n 1 "$here/log" | sed -n "s/.*\b\([0-9][0-9]*\) $1.*/\1/p" | grep . || echo 0; }
 failed=$(($(count failed) + $(count error)))
 echo "$(count passed) passed, $failed failed, $(count skipped) skipped"

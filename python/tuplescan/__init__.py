@@ -6,6 +6,11 @@ imported when it is first needed.
 
 import importlib
 
+try:
+    importlib.import_module("tuplescan_cuda").load()  # the library with kernels, in the place of the one beside this file
+except ModuleNotFoundError:
+    pass
+
 from . import _core
 from ._core import __version__ as __version__
 from ._core import cumsum

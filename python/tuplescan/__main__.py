@@ -18,13 +18,22 @@ def command():
     return found
 
 
+def environment():
+    """With the library of tuplescan-cuda, if it is installed, before the one beside the command."""
+    kernels = sys.modules.get("tuplescan_cuda")
+    if not kernels:
+        return os.environ
+    folders = [str(pathlib.Path(kernels.__file__).parent), *filter(None, [os.environ.get("LD_LIBRARY_PATH")])]
+    return {**os.environ, "LD_LIBRARY_PATH": ":".join(folders)}
+
+
 def main():
     path = command()
     if path is None:
         sys.exit("tuplescan: this package was installed without the command")
     for ignored in (signal.SIGPIPE, signal.SIGXFSZ):  # by Python, and so by what it starts
         signal.signal(ignored, signal.SIG_DFL)
-    os.execv(path, ["tuplescan", *sys.argv[1:]])
+    os.execve(path, ["tuplescan", *sys.argv[1:]], environment())
 
 
 if __name__ == "__main__":
