@@ -64,7 +64,7 @@ static bytes results_of(const table_case &what, const bytes &values, sum_state *
         for (size_t j = 0; j < what.columns; j++)
             store(what.out, &row[j * out], load(what.in, &values[(i * stride + j) * in]));
         struct state_end end = state_end(state);
-        state_append_run(&end, 0, row.data());
+        state_append_total(&end, false, 0, row.data());
         if (!what.exclusive)
             state_last_sums(state, &made[i * row.size()]);
     }
