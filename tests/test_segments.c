@@ -574,10 +574,33 @@ static void test_nothing(void **state) {
     assert_int_equal(table_segmented_prefix_sum(&call.in, &call.out, &call.segments, &call.options), TABLE_OK);
 }
 
+/* The count of keys and flags is not looked at where nothing has rows for each segment. */
+static void test_any_count(void **state) {
+    enum { MANY = 1 << 20 };
+    static int32_t values[MANY], sums[MANY];
+    static const size_t counts[] = {0, 1, SIZE_MAX, (size_t)1 << 57};
+    uint64_t found;
+    (void)state;
+    for (size_t i = 0; i < MANY; i++)
+        values[i] = (int32_t)i;
+    for (size_t i = 0; i < 2 * sizeof counts / sizeof *counts; i++) {
+        const bool is_wide = i % 2;
+        const table_segments segments = {
+            .kind = TABLE_SEGMENT_KEYS, .type = TABLE_I32, .data = values, .count = counts[i / 2], .found = &found};
+        const table_view in = {values, MANY >> is_wide, 1 + is_wide, 0, TABLE_I32};
+        const table_view out = {sums, MANY >> is_wide, 1 + is_wide, 0, TABLE_I32};
+        const table_scan_options options = {.threads = 4};
+        memset(sums, 0, sizeof sums);
+        assert_int_equal(table_segmented_prefix_sum(&in, &out, &segments, &options), TABLE_OK);
+        assert_int_equal(found, MANY >> is_wide);
+        assert_memory_equal(sums, values, sizeof sums);
+    }
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_random), cmocka_unit_test(test_recurrences),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_random),      cmocka_unit_test(test_recurrences),
                                        cmocka_unit_test(test_wrong_calls), cmocka_unit_test(test_any_offsets),
-                                       cmocka_unit_test(test_nothing)};
+                                       cmocka_unit_test(test_nothing),     cmocka_unit_test(test_any_count)};
     const char *reason = ways_unavailable();
     if (reason) {
         print_message("%s\n", reason);

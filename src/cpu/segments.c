@@ -41,13 +41,20 @@ static struct division divide(const struct scan *scan) { return division_make(sc
 
 static size_t values_bytes(const struct scan *scan) { return scan->in.columns * table_type_size(scan->element->type); }
 
+/* At least the weight of all segments; SIZE_MAX where that does not fit. */
+static size_t total_weight(const struct scan *scan, const struct segments *segments) {
+    const size_t most = segments->count < scan->in.rows ? scan->in.rows : segments->count;
+    size_t values, beside, total;
+    return checked_multiply(scan->in.rows, values_bytes(scan), &values) &&
+                   checked_multiply(most, SEGMENT_BYTES, &beside) && checked_add(values, beside, &total)
+               ? total
+               : SIZE_MAX;
+}
+
 /* The sums, their cuts and the memory of workers, of which all but the places follows from the shapes. */
 static struct segmented plan(const struct scan *scan, const struct segments *segments) {
     struct segmented all = {.scan = scan, .segments = segments, .threads = division_threads(scan)};
-    const uint64_t total =
-        (uint64_t)scan->in.rows * values_bytes(scan) +
-        (uint64_t)(segments->count < scan->in.rows ? scan->in.rows : segments->count) * SEGMENT_BYTES;
-    const uint64_t part = total / ((uint64_t)all.threads * RUNS_OF_A_THREAD) + 1;
+    const uint64_t part = total_weight(scan, segments) / ((size_t)all.threads * RUNS_OF_A_THREAD) + 1;
     all.weights = (struct segment_weights){values_bytes(scan), SEGMENT_BYTES, part > RUN_BYTES ? part : RUN_BYTES};
     if (all.threads == 1)
         all.weights.between = UINT64_MAX;

@@ -105,7 +105,7 @@ static table_status survey_on_host(const struct call *call, const struct segment
     struct segments own = *segments;
     struct segment_cut cuts[2];
     size_t count;
-    uint64_t found, wrong;
+    uint64_t found, wrong = TABLE_SEGMENTS_RIGHT; /* an interrupt tells nothing */
     if (!call->backend->copy_rows || backend_device_of(segments->data) >= 0 ||
         (segments->count_at && backend_device_of(segments->count_at) >= 0))
         return TABLE_OK;

@@ -44,15 +44,22 @@ static table_status validate_kind(const table_segments *segments) {
     return TABLE_OK;
 }
 
-static struct segments take_segments(const table_segments *segments, const table_scan_options *options) {
+static bool has_values_of_rows(table_segment_kind kind) {
+    return kind == TABLE_SEGMENT_KEYS || kind == TABLE_SEGMENT_HEADS;
+}
+
+/* Where nothing has rows for each segment, the caller's count says nothing of keys and flags, which begin at most a
+ * segment a row. */
+static struct segments take_segments(const table_segments *segments, size_t rows, const table_scan_options *options) {
+    const bool is_counted = options->carry_in || options->carry_out || options->offsets;
     return (struct segments){.kind = segments->kind,
                              .type = segments->type,
                              .data = segments->data,
-                             .count = segments->count,
+                             .count = has_values_of_rows(segments->kind) && !is_counted ? rows : segments->count,
                              .count_at = segments->count_at,
                              .found = segments->found,
                              .wrong = segments->wrong,
-                             .is_counted = options->carry_in || options->carry_out || options->offsets,
+                             .is_counted = is_counted,
                              .mirrored = options->reverse != 0,
                              .has_row_before = options->offsets != 0};
 }
@@ -123,8 +130,8 @@ static table_status validate_segments_backend(const struct call *call, const str
         return status_fail(TABLE_ERROR_BACKEND, "the CUDA backend does not know segments yet");
     if (!backend->copy_rows)
         return TABLE_OK;
-    const bool has_values_of_rows = segments->kind == TABLE_SEGMENT_KEYS || segments->kind == TABLE_SEGMENT_HEADS;
-    const table_status status = refuse_segments(call, has_values_of_rows ? call->scan.in.rows : segments->count);
+    const table_status status =
+        refuse_segments(call, has_values_of_rows(segments->kind) ? call->scan.in.rows : segments->count);
     const struct table_view *out = &call->scan.out;
     const bool has_starts = segments->has_row_before && out->rows > 0 && out->columns > 0;
     if (status != TABLE_OK || (call->scan.chunks == 0 && !has_starts))
@@ -158,7 +165,7 @@ table_status validate_segments(const table_view *a, const table_view *in, const 
         status = validate_kind(segments);
     if (status != TABLE_OK)
         return status;
-    *checked = take_segments(segments, options);
+    *checked = take_segments(segments, in->rows, options);
     status = validate_tables(a, in, out, segments->count, options, totals ? CALL_FOR_TOTALS : form, call);
     if (status != TABLE_OK)
         return status;
