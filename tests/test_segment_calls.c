@@ -1,0 +1,251 @@
+/* Ragged tables: recurrences, which are the CPU's; what wrong calls and wrong segments get; any offsets and counts. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <tuplescan/tuplescan.h>
+
+#include "support/random.h"
+#include "support/refusal.h"
+#include "support/ways.h"
+
+/* Recurrences: coefficients of each shape, and each segment by a call of its own. */
+static void test_recurrences(void **state) {
+    enum { MOST = 4000, WIDTH = 5, PIECES = 40 };
+    static float a[MOST * WIDTH], b[MOST * WIDTH], h[MOST * WIDTH], expected[MOST * WIDTH], starts[PIECES * WIDTH],
+        ends[PIECES * WIDTH], own_ends[PIECES * WIDTH];
+    struct random random = {run_seed()};
+    int64_t offsets[PIECES + 1];
+    (void)state;
+    for (size_t i = 0; i < MOST * WIDTH; i++) {
+        a[i] = random_once_in(&random, 50) ? 0 : (float)(0.9 + 0.2 * random_unit(&random));
+        b[i] = (float)random_unit(&random);
+    }
+    for (size_t i = 0; i < PIECES * WIDTH; i++)
+        starts[i] = (float)random_unit(&random);
+    for (unsigned trial = 0; trial < 300 / run_few(); trial++) {
+        const struct way *way = &ways[trial % way_count];
+        const bool shifted = random_once_in(&random, 3), carries = !shifted && random_once_in(&random, 2);
+        const size_t columns = 1 + random_below(&random, WIDTH), shape = random_below(&random, 4);
+        table_scan_options options = {.backend = way->backend,
+                                      .exclusive = random_once_in(&random, 3),
+                                      .reverse = random_once_in(&random, 2),
+                                      .shifted_coefficients = shifted};
+        way_enter(way);
+        offsets[0] = (int64_t)random_below(&random, 3);
+        for (size_t k = 0; k < PIECES; k++)
+            offsets[k + 1] = offsets[k] + (int64_t)(k == 7 ? 1500 : random_below(&random, 30));
+        const size_t rows = (size_t)offsets[PIECES];
+        const table_view factors = {a, shape & 1 ? rows : 1, shape & 2 ? columns : 1, 0, TABLE_F32};
+        const table_view terms = {b, rows, columns, 0, TABLE_F32}, out = {h, rows, columns, 0, TABLE_F32};
+        const table_view nowhere = {.columns = columns, .type = TABLE_F32};
+        const table_segments segments = {TABLE_SEGMENT_OFFSETS, TABLE_I64, offsets, PIECES, NULL, NULL, NULL, {0}};
+        memset(h, 0, sizeof h);
+        memset(expected, 0, sizeof expected);
+        for (size_t k = 0; k < PIECES; k++) {
+            const size_t first = (size_t)offsets[k], count = (size_t)offsets[k + 1] - first;
+            const table_view from = {b + first * columns, count, columns, 0, TABLE_F32};
+            const table_view to = {expected + first * columns, count, columns, 0, TABLE_F32};
+            table_view own = factors;
+            if (shape & 1)
+                own = (table_view){a + first * factors.columns, count, factors.columns, 0, TABLE_F32};
+            options.carry_in = carries ? starts + k * columns : NULL;
+            options.carry_out = own_ends + k * columns;
+            assert_int_equal(table_linear_recurrence(&own, &from, &to, &options), TABLE_OK);
+        }
+        options.carry_in = carries ? starts : NULL;
+        options.carry_out = ends;
+        assert_int_equal(table_segmented_linear_recurrence(&factors, &terms, &out, &segments, &options), TABLE_OK);
+        assert_memory_equal(h, expected, rows * columns * sizeof *h);
+        assert_memory_equal(ends, own_ends, PIECES * columns * sizeof *ends);
+        options.exclusive = 0;
+        memset(ends, 0, sizeof ends);
+        assert_int_equal(table_segmented_linear_recurrence(&factors, &terms, &nowhere, &segments, &options), TABLE_OK);
+        assert_memory_equal(ends, own_ends, PIECES * columns * sizeof *ends);
+        options.carry_in = starts;
+        options.shifted_coefficients = 1;
+        expect(table_segmented_linear_recurrence(&factors, &terms, &out, &segments, &options), TABLE_ERROR_ARGUMENT,
+               "shifted_coefficients");
+        expect(table_segmented_linear_recurrence(NULL, &terms, &out, &segments, NULL), TABLE_ERROR_ARGUMENT, "a is");
+    }
+}
+
+/* A call that is right as it stands. */
+enum { ROWS = 10, COLUMNS = 2, SEGMENTS = 3 };
+struct right_call {
+    table_view in, out;
+    table_segments segments;
+    table_scan_options options;
+};
+static struct {
+    int32_t in[ROWS * COLUMNS], out[(ROWS + SEGMENTS) * COLUMNS], starts[SEGMENTS * COLUMNS], lasts[SEGMENTS * COLUMNS];
+    int64_t offsets[SEGMENTS + 1];
+    uint64_t count_at, found, wrong, overflow;
+} memory, kept;
+
+static struct right_call right_call(void) {
+    const int64_t offsets[] = {1, 4, 4, 9};
+    memset(&memory, 1, sizeof memory);
+    memcpy(memory.offsets, offsets, sizeof offsets);
+    memory.count_at = SEGMENTS;
+    return (struct right_call){
+        .in = {memory.in, ROWS, COLUMNS, 0, TABLE_I32},
+        .out = {memory.out, ROWS, COLUMNS, 0, TABLE_I32},
+        .segments = {.kind = TABLE_SEGMENT_OFFSETS, .type = TABLE_I64, .data = memory.offsets, .count = SEGMENTS},
+        .options = {.carry_in = memory.starts, .carry_out = memory.lasts, .first_overflow = &memory.overflow}};
+}
+
+/* The reason has the word, and nothing but `found` and `wrong` is written. */
+static void expect_refused(const struct right_call *call, table_status status, const char *word) {
+    memcpy(&kept, &memory, sizeof memory);
+    expect(table_segmented_prefix_sum(&call->in, &call->out, &call->segments, &call->options), status, word);
+    kept.found = memory.found;
+    kept.wrong = memory.wrong;
+    assert_memory_equal(&kept, &memory, sizeof memory);
+}
+#define WRONG(STATUS, WORD, ...)                                                                                       \
+    do {                                                                                                               \
+        struct right_call call = right_call();                                                                         \
+        __VA_ARGS__;                                                                                                   \
+        expect_refused(&call, TABLE_ERROR_##STATUS, WORD);                                                             \
+    } while (0)
+
+static void test_wrong_calls(void **state) {
+    const struct right_call right = right_call();
+    size_t bytes = 12345;
+    (void)state;
+    assert_int_equal(table_segmented_prefix_sum(&right.in, &right.out, &right.segments, &right.options), TABLE_OK);
+    expect(table_segmented_prefix_sum(NULL, &right.out, &right.segments, NULL), TABLE_ERROR_ARGUMENT, "in");
+    expect(table_segmented_prefix_sum(&right.in, NULL, &right.segments, NULL), TABLE_ERROR_ARGUMENT, "out");
+    expect(table_segmented_prefix_sum(&right.in, &right.out, NULL, NULL), TABLE_ERROR_ARGUMENT, "segments");
+    expect(table_segmented_prefix_sum_workspace(&right.in, &right.out, &right.segments, NULL, NULL),
+           TABLE_ERROR_ARGUMENT, "bytes");
+    WRONG(ARGUMENT, "kind 0", call.segments.kind = (table_segment_kind)0);
+    WRONG(ARGUMENT, "kind 5", call.segments.kind = (table_segment_kind)5);
+    WRONG(TYPE, "type 0", call.segments.type = (table_type)0);
+    WRONG(TYPE, "i32 or i64", call.segments.type = TABLE_U64);
+    WRONG(TYPE, "u8 or bool", call.segments.kind = TABLE_SEGMENT_HEADS);
+    WRONG(ARGUMENT, "segments->data", call.segments.data = NULL);
+    WRONG(ALIGNMENT, "segments->data", call.segments.data = (char *)memory.offsets + 4);
+    WRONG(ARGUMENT, "segments->reserved[7]", call.segments.reserved[7] = 1);
+    WRONG(ARGUMENT, "count_at", call.segments.kind = TABLE_SEGMENT_KEYS, call.segments.count_at = &memory.count_at);
+    WRONG(TOO_LARGE, "segments->count", call.segments.count = SIZE_MAX);
+    WRONG(ARGUMENT, "tables", call.options.tables = 2);
+    WRONG(ARGUMENT, "state", call.options.state = memory.lasts);
+    WRONG(ARGUMENT, "offsets and exclusive", call.options.offsets = call.options.exclusive = 1);
+    WRONG(SHAPE, "row more", call.options.offsets = 1);
+    WRONG(OVERLAP, "in and out", call.options.offsets = 1, call.out.rows = ROWS + SEGMENTS, call.out.data = memory.in);
+    WRONG(OVERLAP, "in and out", call.out.data = memory.in + 1);
+    WRONG(SHAPE, "9 x 2", call.out.rows = ROWS - 1);
+    WRONG(OVERLAP, "carry_in and out", call.options.carry_in = memory.out);
+    WRONG(OVERLAP, "carry_out and in", call.options.carry_out = memory.in);
+    WRONG(OVERLAP, "carry_out", call.options.carry_out = memory.starts + 2);
+    WRONG(OVERLAP, "segments->data and out", call.segments.data = memory.out);
+    WRONG(OVERLAP, "segments->found and segments->data", call.segments.found = (uint64_t *)memory.offsets);
+    WRONG(OVERLAP, "segments->wrong and", call.segments.wrong = call.segments.found = &memory.found);
+    WRONG(ARGUMENT, "exclusive", call.out.rows = 0, call.out.data = NULL, call.options.exclusive = 1);
+    WRONG(ARGUMENT, "first_overflow", call.out.rows = 0, call.out.data = NULL);
+    WRONG(SHAPE, "0 x 2", call.out.rows = 0, call.out.data = NULL, call.options.carry_out = NULL);
+    WRONG(SHAPE, "data[3]", memory.offsets[3] = ROWS + 1);
+    WRONG(SHAPE, "data[2]", memory.offsets[2] = 3);
+    WRONG(SHAPE, "data[0]", memory.offsets[0] = -1);
+    WRONG(SHAPE, "more segments", memory.count_at = SEGMENTS + 1, call.segments.count_at = &memory.count_at);
+    WRONG(SHAPE, "more segments", call.segments.kind = TABLE_SEGMENT_KEYS, call.segments.data = memory.in,
+          call.segments.type = TABLE_I32, call.segments.count = 1, memory.in[3] = memory.in[5] = 0);
+    expect(table_segmented_prefix_sum_workspace(&right.in, &right.out, NULL, NULL, &bytes), TABLE_ERROR_ARGUMENT, "");
+    assert_int_equal(bytes, 12345);
+}
+
+/* Anything at all as offsets and lengths: it is right, or the first that is wrong is named and nothing is written. */
+static void test_any_offsets(void **state) {
+    struct random random = {run_seed()};
+    (void)state;
+    for (unsigned trial = 0; trial < 20000; trial++) {
+        struct right_call call = right_call();
+        const bool lengths = trial & 1;
+        const int64_t extreme[] = {INT64_MIN, INT64_MAX, -1, ROWS, ROWS + 1, INT32_MIN};
+        uint64_t expected = TABLE_SEGMENTS_RIGHT;
+        int64_t before = 0;
+        for (size_t i = 0; i <= SEGMENTS; i++)
+            memory.offsets[i] = random_once_in(&random, 8) ? extreme[random_below(&random, 6)]
+                                : lengths                  ? (int64_t)random_below(&random, 6)
+                                          : before + (int64_t)random_below(&random, 5) - random_once_in(&random, 9);
+        for (size_t i = 0; i < (size_t)SEGMENTS + !lengths && expected == TABLE_SEGMENTS_RIGHT; i++) {
+            const int64_t value = memory.offsets[i];
+            if (value < (lengths ? 0 : before) || value > ROWS - (lengths ? before : 0))
+                expected = i;
+            else
+                before = lengths ? before + value : value;
+        }
+        call.segments.kind = lengths ? TABLE_SEGMENT_LENGTHS : TABLE_SEGMENT_OFFSETS;
+        call.segments.wrong = &memory.wrong;
+        if (expected == TABLE_SEGMENTS_RIGHT)
+            assert_int_equal(table_segmented_prefix_sum(&call.in, &call.out, &call.segments, &call.options), TABLE_OK);
+        else
+            expect_refused(&call, TABLE_ERROR_SHAPE, "segments->data[");
+        assert_true(memory.wrong == expected);
+    }
+}
+
+/* No segments, no rows, no columns. */
+static void test_nothing(void **state) {
+    struct right_call call = right_call();
+    (void)state;
+    call.segments.count = 0;
+    memcpy(&kept, &memory, sizeof memory);
+    kept.overflow = TABLE_NO_OVERFLOW;
+    assert_int_equal(table_segmented_prefix_sum(&call.in, &call.out, &call.segments, &call.options), TABLE_OK);
+    assert_memory_equal(&kept, &memory, sizeof memory);
+    call.segments.data = NULL;
+    assert_int_equal(table_segmented_prefix_sum(&call.in, &call.out, &call.segments, &call.options), TABLE_OK);
+    assert_memory_equal(&kept, &memory, sizeof memory);
+    call = right_call();
+    memset(memory.offsets, 0, sizeof memory.offsets);
+    memset(memory.starts, 3, sizeof memory.starts);
+    call.in.rows = call.out.rows = 0;
+    assert_int_equal(table_segmented_prefix_sum(&call.in, &call.out, &call.segments, &call.options), TABLE_OK);
+    assert_memory_equal(memory.starts, memory.lasts, sizeof memory.lasts);
+    call = right_call();
+    call.in.columns = call.out.columns = 0;
+    assert_int_equal(table_segmented_prefix_sum(&call.in, &call.out, &call.segments, &call.options), TABLE_OK);
+}
+
+/* The count of keys and flags is not looked at where nothing has rows for each segment. */
+static void test_any_count(void **state) {
+    enum { MANY = 1 << 20 };
+    static int32_t values[MANY], sums[MANY];
+    static const size_t counts[] = {0, 1, SIZE_MAX, (size_t)1 << 57};
+    uint64_t found;
+    (void)state;
+    for (size_t i = 0; i < MANY; i++)
+        values[i] = (int32_t)i;
+    for (size_t i = 0; i < 2 * sizeof counts / sizeof *counts; i++) {
+        const bool is_wide = i % 2;
+        const table_segments segments = {
+            .kind = TABLE_SEGMENT_KEYS, .type = TABLE_I32, .data = values, .count = counts[i / 2], .found = &found};
+        const table_view in = {values, MANY >> is_wide, 1 + is_wide, 0, TABLE_I32};
+        const table_view out = {sums, MANY >> is_wide, 1 + is_wide, 0, TABLE_I32};
+        const table_scan_options options = {.threads = 4};
+        memset(sums, 0, sizeof sums);
+        assert_int_equal(table_segmented_prefix_sum(&in, &out, &segments, &options), TABLE_OK);
+        assert_int_equal(found, MANY >> is_wide);
+        assert_memory_equal(sums, values, sizeof sums);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_recurrences), cmocka_unit_test(test_wrong_calls),
+                                       cmocka_unit_test(test_any_offsets), cmocka_unit_test(test_nothing),
+                                       cmocka_unit_test(test_any_count)};
+    const char *reason = ways_unavailable();
+    if (reason) {
+        print_message("%s\n", reason);
+        return 77;
+    }
+    return cmocka_run_group_tests_name("segment calls", tests, NULL, NULL);
+}
