@@ -107,8 +107,7 @@ table_status segments_fail(const struct segments *segments, size_t rows, uint64_
 
 /* How many segments there are to be, of those that are counted beforehand. */
 static size_t count_of(const struct segments *segments) {
-    const bool known = segments->kind == TABLE_SEGMENT_OFFSETS || segments->kind == TABLE_SEGMENT_LENGTHS;
-    if (!known)
+    if (segments_have_rows(segments->kind))
         return SIZE_MAX;
     return segments->count_at ? (size_t)*segments->count_at : segments->count;
 }
@@ -156,6 +155,9 @@ table_status segments_survey(const struct segments *segments, size_t rows, const
     if (reader.end != SIZE_MAX && reader.end > segments->count) {
         reader.end = 0;
         wrong = SEGMENTS_TOO_MANY(segments);
+    } else if (reader.end == 0 && segments->kind == TABLE_SEGMENT_OFFSETS && segments->data &&
+               number_at(segments, 0) > rows) {
+        wrong = 0; /* the only offset, which no segment reads */
     }
     while (wrong == TABLE_SEGMENTS_RIGHT && !interrupt_came()) {
         const size_t first = reader.next.segment, some = segments_read(&reader, bounds, SEGMENTS_AT_A_TIME);

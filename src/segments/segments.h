@@ -26,6 +26,11 @@ struct segments {
     bool has_row_before;
 };
 
+/* Keys and flags: there is a value for each row of the table, and not for each segment. */
+static inline bool segments_have_rows(table_segment_kind kind) {
+    return kind == TABLE_SEGMENT_KEYS || kind == TABLE_SEGMENT_HEADS;
+}
+
 /* What `wrong` is where there are more than `count`, which is no offset's index. */
 #define SEGMENTS_TOO_MANY(segments) ((uint64_t)(segments)->count + 1)
 

@@ -22,9 +22,9 @@ bool segments_values(const struct segments *segments, size_t rows, size_t *value
 }
 
 static table_status validate_kind(const table_segments *segments) {
-    const bool counted = segments->kind == TABLE_SEGMENT_OFFSETS || segments->kind == TABLE_SEGMENT_LENGTHS;
+    const bool counted = !segments_have_rows(segments->kind);
     const table_type type = segments->type;
-    if (!counted && segments->kind != TABLE_SEGMENT_KEYS && segments->kind != TABLE_SEGMENT_HEADS)
+    if (segments->kind < TABLE_SEGMENT_OFFSETS || segments->kind > TABLE_SEGMENT_HEADS)
         return status_fail(TABLE_ERROR_ARGUMENT, "segments->kind %d is no kind of segments", (int)segments->kind);
     if (table_type_size(type) == 0)
         return status_fail(TABLE_ERROR_TYPE, "segments->type %d is no element type", (int)type);
@@ -44,10 +44,6 @@ static table_status validate_kind(const table_segments *segments) {
     return TABLE_OK;
 }
 
-static bool has_values_of_rows(table_segment_kind kind) {
-    return kind == TABLE_SEGMENT_KEYS || kind == TABLE_SEGMENT_HEADS;
-}
-
 /* Where nothing has rows for each segment, the caller's count says nothing of keys and flags, which begin at most a
  * segment a row. */
 static struct segments take_segments(const table_segments *segments, size_t rows, const table_scan_options *options) {
@@ -55,7 +51,7 @@ static struct segments take_segments(const table_segments *segments, size_t rows
     return (struct segments){.kind = segments->kind,
                              .type = segments->type,
                              .data = segments->data,
-                             .count = has_values_of_rows(segments->kind) && !is_counted ? rows : segments->count,
+                             .count = segments_have_rows(segments->kind) && !is_counted ? rows : segments->count,
                              .count_at = segments->count_at,
                              .found = segments->found,
                              .wrong = segments->wrong,
@@ -131,7 +127,7 @@ static table_status validate_segments_backend(const struct call *call, const str
     if (!backend->copy_rows)
         return TABLE_OK;
     const table_status status =
-        refuse_segments(call, has_values_of_rows(segments->kind) ? call->scan.in.rows : segments->count);
+        refuse_segments(call, segments_have_rows(segments->kind) ? call->scan.in.rows : segments->count);
     const struct table_view *out = &call->scan.out;
     const bool has_starts = segments->has_row_before && out->rows > 0 && out->columns > 0;
     if (status != TABLE_OK || (call->scan.chunks == 0 && !has_starts))
@@ -140,7 +136,8 @@ static table_status validate_segments_backend(const struct call *call, const str
         return status_fail(TABLE_ERROR_BACKEND, "segments on the CUDA backend: the tables are in host memory");
     if (form != CALL_ON_STREAM)
         return TABLE_OK;
-    if (backend_device_of(segments->data) < 0 || (segments->count_at && backend_device_of(segments->count_at) < 0))
+    if ((segments->data && backend_device_of(segments->data) < 0) ||
+        (segments->count_at && backend_device_of(segments->count_at) < 0))
         return status_fail(TABLE_ERROR_BACKEND, "segments: the stream forms on CUDA need them in device memory");
     return TABLE_OK;
 }
