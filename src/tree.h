@@ -35,7 +35,8 @@ void tree_total(const struct tree *tree, uint64_t count, void *total);
 /* Joins after a start all that `count` is made of, the first first. */
 void tree_seed(const struct tree *tree, uint64_t count, void *start);
 
-/* Copies the totals of the levels in the mask, that of level k at k times the pitch of its side. */
+/* Copies `bytes` bytes of the total of each level k in the mask `levels`, from `from` + k * from_pitch to `to` + k *
+ * to_pitch. The two sides do not overlap. */
 void tree_copy_levels(char *to, size_t to_pitch, const char *from, size_t from_pitch, uint64_t levels, size_t bytes);
 
 /* Stage 2 of a whole seeds table (tuplescan/stages.h) of at least one row, in place: row 0 is the seed of the first

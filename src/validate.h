@@ -46,11 +46,13 @@ table_status validate_reserved(const uint64_t *reserved, int words);
 table_status validate_apart(const char *name_a, const struct table_view *a, const char *name_b,
                             const struct table_view *b, bool same_allowed);
 
-/* Checks a whole call of the scan: views, their pair, options. options may be NULL; a: coefficients, or NULL. */
+/* Checks a whole call of the scan: views, their pair, options. options may be NULL. a: the coefficients of a recurrence
+ * whose tables b and h are `in` and `out`; NULL: it is none. */
 table_status validate_scan(const struct table_view *a, const struct table_view *in, const struct table_view *out,
                            const struct table_scan_options *options, enum call_form form, struct call *call);
 
-/* The same of a recurrence with the coefficients `a`. h may be NULL in the one-call form. */
+/* Checks a whole call of a recurrence. a may not be NULL; h may be, in the one-call form: the last values are all that
+ * is wanted then, in options->carry_out or the state (ARGUMENT if there is neither). */
 table_status validate_recurrence(const struct table_view *a, const struct table_view *b, const struct table_view *h,
                                  const struct table_scan_options *options, enum call_form form, struct call *call);
 

@@ -9,8 +9,8 @@
  * the finished left halves are kept on a stack, level by level, like the digits of a binary counter that counts the
  * groups of the unit: the set bits of a group's index name, from the lowest to the highest, the totals to be added to
  * each of its rows. The blocks of units are the digits of a second counter, further up on the stack, from which each
- * unit's seed is made. A unit that is full joins them when its next row comes, not before. For elements
- * that are joined in any order one running element does. */
+ * unit's seed is made. A unit that is full joins them when its next row comes, not before. For elements that are joined
+ * in any order one running element does. */
 #ifndef CPU_KERNELS_H
 #define CPU_KERNELS_H
 
@@ -78,17 +78,17 @@ struct cpu_kernel {
     void (*segments)(const struct cpu_short *segments); /* NULL: it has no way for short segments */
 };
 
-/* Segments of a few rows each, side by side in memory, of at most a unit each: 512 rows by four vectors have so many
- * levels at most. */
+/* Segments of a few rows each, at most a unit, side by side in memory: of 512 rows, taken four vectors at a time, the
+ * tree has CPU_SHORT_LEVELS levels at most. CPU_SHORT_AHEAD: bytes from what is read to what is asked for ahead. */
 enum { CPU_SHORT_SEGMENTS = 256, CPU_SHORT_LEVELS = 8, CPU_SHORT_AHEAD = 16384 };
 struct cpu_short {
     const uint64_t *bounds; /* of count + 1 rows, counted from `in` */
     size_t count;           /* at most CPU_SHORT_SEGMENTS */
     const void *in;
-    void *out; /* with row_before each segment is one row longer and begins with its start */
-    const void *starts;
-    void *ends;     /* rows of starts and of last sums; NULL: zeros, not wanted */
-    ptrdiff_t step; /* elements from the row of one segment to that of the next */
+    void *out;          /* with row_before each segment is one row longer and begins with its start */
+    const void *starts; /* a row for each segment; NULL: each begins with the element's own start */
+    void *ends;         /* a row for each segment's last sums; NULL: they are not wanted */
+    ptrdiff_t step;     /* elements from the row of one segment to that of the next, in `starts` and `ends` */
     bool exclusive, row_before;
 };
 

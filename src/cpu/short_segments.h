@@ -1,6 +1,6 @@
-/* Segments of a few rows each, one after the other: each begins with a vector of its own, so that what is added to what
- * is known beforehand. Part of narrow.h. Segments of as many vectors are taken one after the other, as nothing can tell
- * beforehand how long the next one is. */
+/* Segments of a few rows each. Each begins with a vector of its own, so that it is known beforehand which vectors are
+ * joined. Segments that have equally many vectors are taken one after the other, as the processor cannot guess how long
+ * the next segment is. Part of narrow.h. */
 #define FEW 4 /* vectors at a time */
 
 #define FIRST_ROW(l, x) ((l) % SLOTS)

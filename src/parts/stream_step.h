@@ -15,7 +15,7 @@ struct stream_step {
     struct call call;        /* checked: of a piece, but for its rows */
     table_view factors;      /* the coefficients of a recurrence: one row for all, or no rows yet */
     table_report report;     /* of all pieces */
-    struct findings found;   /* likewise */
+    struct findings found;   /* in all pieces */
     const int *devices;      /* which share each piece; NULL: none do */
     size_t device_count;
     void *state;                  /* if it is not the caller's; NULL: it is, or there is one piece, and no state */
@@ -41,9 +41,9 @@ table_status stream_step_open(struct stream_step *step);
 table_status stream_step_enter(struct stream_step *step, size_t rows, unsigned *pieces);
 table_status stream_step_leave(struct stream_step *step, table_status status);
 
-/* Begins to sum a piece: `rows` rows at `in`, side by side, into `out`, elsewhere, with the coefficients at `factors`,
- * if rows have their own; and has the first of those that have
- * begun at its end. */
+/* begin_piece() begins to sum `rows` rows, which lie side by side at `in`, into `out`, elsewhere. factors: as many rows
+ * of coefficients; NULL: there are none, or one row for all. end_piece() returns when the first of the pieces that have
+ * begun is at its end. */
 table_status stream_step_begin_piece(struct stream_step *step, const char *in, const char *factors, char *out,
                                      size_t rows);
 table_status stream_step_end_piece(struct stream_step *step);

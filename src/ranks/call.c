@@ -167,7 +167,6 @@ table_status ranks_make_range(struct ranks_call *call, const table_view *in, boo
     table_scan_options options = {.operation = from->operation,
                                   .shifted_coefficients = from->shifted_coefficients,
                                   .first_coefficients = from->first_coefficients,
-
                                   .backend = from->backend,
                                   .strategy = from->strategy,
                                   .threads = from->threads,

@@ -43,8 +43,9 @@ struct kind {
 static const struct kind runs = {STATE_RUNS, STATE_RISING_RUNS, false};
 static const struct kind blocks = {STATE_BLOCKS, STATE_RISING_BLOCKS, true};
 
-/* A run of 2^level (rows, or units) behind the range [begin, end) of the same kind. As long as the run before it is as
- * long, both become one. The outcome lies on one side or the other of the new range. */
+/* Appends the total of a run of 2^level rows, or of a block of 2^level units, to the range [begin, end) of its kind. As
+ * long as the one before it is as long, both become one, which is among the falling or the rising ones of the new
+ * range. */
 static void push(struct sum_state *state, struct kind kind, uint64_t begin, uint64_t end, unsigned level,
                  const void *total) {
     const size_t row_bytes = state_row_bytes(state);
