@@ -158,14 +158,7 @@ static void scan_run(const struct jobs *jobs, size_t number, unsigned thread) {
     for (size_t table = first; table < end; table++) {
         batch_table(scan, table, row, &one);
         worker.found = FINDINGS_NONE;
-        for (size_t panel = 0; panel < division.parts; panel++) {
-            const struct part part = division_part(&division, panel);
-            if (one.row_before)
-                panel_put_start(&worker, &division, &part);
-            panel_scan(&worker, &division, &part);
-            if (one.row_after)
-                panel_put_row(&division, &part, one.row_after, worker_last(&worker, &division));
-        }
+        panels_scan(&worker, &division);
         findings_add(&batch->found, &worker.found, (uint64_t)table * scan->in.rows * scan->in.columns);
     }
     if (division.stream)

@@ -162,13 +162,6 @@ static void begin_member(struct member *member, struct segmented *all, unsigned 
                             scan->out.stride != packed;
 }
 
-static void put_row_before(struct member *member) {
-    for (size_t panel = 0; member->one.row_before && panel < member->division.parts; panel++) {
-        const struct part part = division_part(&member->division, panel);
-        panel_put_start(&member->worker, &member->division, &part);
-    }
-}
-
 static void scan_segment(struct member *member, const struct giant *segment) {
     struct scan *one = &member->one;
     struct worker *worker = &member->worker;
@@ -176,16 +169,12 @@ static void scan_segment(struct member *member, const struct giant *segment) {
     if (one->in.rows == 0) {
         if (one->carry_out)
             put_start(one, one->carry_out);
-        put_row_before(member);
+        panels_put_start(worker, &member->division);
         return;
     }
     void *const values = begin_maps(member->all, member->maps, one);
     worker->found = FINDINGS_NONE;
-    put_row_before(member);
-    for (size_t panel = 0; panel < member->division.parts; panel++) {
-        const struct part part = division_part(&member->division, panel);
-        panel_scan(worker, &member->division, &part);
-    }
+    panels_scan(worker, &member->division);
     findings_add(&member->found, &worker->found, from);
     end_maps(values, one);
 }
@@ -293,7 +282,7 @@ static table_status scan_giant(struct segmented *all, const struct giant *segmen
     begin_member(&member, all, 0);
     const uint64_t from = take_segment(all, segment, &one);
     take_segment(all, segment, &member.one);
-    put_row_before(&member);
+    panels_put_start(&member.worker, &member.division);
     one.row_before = NULL;
     void *const values = begin_maps(all, member.maps, &one);
     scan_find_into(&one, all->scan, &found);

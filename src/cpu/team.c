@@ -54,16 +54,36 @@ void panel_scan(struct worker *worker, const struct division *division, const st
         worker_add_rows(worker, division, part, end);
 }
 
-void panel_put_row(const struct division *division, const struct part *part, void *row_beside, const void *sums) {
+/* Puts sums of the panel into a row of results beside `out`. */
+static void put_row(const struct division *division, const struct part *part, void *row_beside, const void *sums) {
     char *const row = (char *)row_beside + part->first_column * table_type_size(division->scan->out.type);
     division_give(division, row, (ptrdiff_t)part->columns, sums, (ptrdiff_t)part->columns, 1, part->columns);
 }
 
-void panel_put_start(struct worker *worker, const struct division *division, const struct part *part) {
+static void put_start(struct worker *worker, const struct division *division, const struct part *part) {
     const void *const start = division->scan->carry_in;
     element_fill(division->element, worker->start, division->element->start, part->columns);
-    panel_put_row(division, part, division->scan->row_before,
-                  start ? division_sums(division, start, 0, part) : worker->start);
+    put_row(division, part, division->scan->row_before,
+            start ? division_sums(division, start, 0, part) : worker->start);
+}
+
+void panels_put_start(struct worker *worker, const struct division *division) {
+    for (size_t panel = 0; division->scan->row_before && panel < division->parts; panel++) {
+        const struct part part = division_part(division, panel);
+        put_start(worker, division, &part);
+    }
+}
+
+void panels_scan(struct worker *worker, const struct division *division) {
+    const struct scan *scan = division->scan;
+    for (size_t panel = 0; panel < division->parts; panel++) {
+        const struct part part = division_part(division, panel);
+        if (scan->row_before)
+            put_start(worker, division, &part);
+        panel_scan(worker, division, &part);
+        if (scan->row_after)
+            put_row(division, &part, scan->row_after, worker_last(worker, division));
+    }
 }
 
 static void run_member(void *job, unsigned index) {

@@ -10,9 +10,10 @@
  * scan->carry_out, or from scan->state. Without results, only the carry out is made. */
 void panel_scan(struct worker *worker, const struct division *division, const struct part *part);
 
-/* Puts sums of the panel, or what a scan begins with, into a row of results beside `out`. */
-void panel_put_row(const struct division *division, const struct part *part, void *row_beside, const void *sums);
-void panel_put_start(struct worker *worker, const struct division *division, const struct part *part);
+/* All panels of a table by one thread, and the rows of results beside `out`, where the scan has them; or only the row
+ * before, in which is what the scan begins with. */
+void panels_scan(struct worker *worker, const struct division *division);
+void panels_put_start(struct worker *worker, const struct division *division);
 
 struct team {
     const struct division *division;
