@@ -206,28 +206,32 @@ static int make_state(struct scan_job *job) {
     return code != EX_OK || job->own_state ? code : fail(EX_OSERR, "%s: out of memory", job->name);
 }
 
+/* Bytes that a whole table beside the input may take. */
+static size_t left_of_all(const struct scan_job *job) {
+    const struct memory_budget budget = {.most = memory_there(job->arguments.common.memory), .used = job->kept};
+    return memory_left(&budget);
+}
+
 /* The coefficients of a recurrence, and what they take of the memory. */
 static int open_decay(struct scan_job *job, const size_t *rows) {
     const struct table_layout *in = &job->inputs[0].layout;
+    const struct scan_arguments *arguments = &job->arguments;
     struct scan_decay *decay = &job->decay;
-    const size_t most = memory_there(job->arguments.common.memory);
-    if (job->arguments.operation != TABLE_RECURRENCE)
+    if (arguments->operation != TABLE_RECURRENCE)
         return EX_OK;
-    const int code =
-        scan_decay_open(decay, &job->arguments, job->name, in, rows, most > job->kept ? most - job->kept : 0);
+    const int code = scan_decay_open(decay, arguments, job->name, in, rows, left_of_all(job));
     if (code != EX_OK)
         return code;
     const size_t row = decay->row ? decay->of.columns * table_type_size(decay->of.type) : decay->ahead_bytes;
-    return keep(job, decay->file.name,
+    return keep(job, arguments->decay ? "--decay" : decay->file.name,
                 input_memory(&decay->file) + row + (decay->is_table ? decay->file.layout.bytes : 0));
 }
 
 /* The segments, and what they take of the memory. */
 static int open_segments(struct scan_job *job) {
-    const size_t most = memory_there(job->arguments.common.memory);
     const struct input_file *file = &job->segments.file;
     const int code =
-        scan_segments_open(&job->segments, &job->arguments, job->name, &job->inputs[0].layout, most - job->kept);
+        scan_segments_open(&job->segments, &job->arguments, job->name, &job->inputs[0].layout, left_of_all(job));
     return code == EX_OK && job->arguments.segments ? keep(job, file->name, file->layout.bytes) : code;
 }
 

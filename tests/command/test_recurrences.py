@@ -166,6 +166,7 @@ class Recurrences(CommandTest):
                 (["--decay", 1, "--operation", "max"], USAGE, ["--decay and --operation"]),
                 (["--decay", 1, "--offsets"], USAGE, ["--decay and --offsets"]),
                 (["--decay", 1, "--wrap"], USAGE, ["--decay and --wrap"]),
+                (["--decay", 1, "--memory", 1], OS_ERROR, ["--decay: out of memory: 4 bytes are needed"]),
                 (["--decay", 1, "--out-type", "f64"], USAGE, ["no recurrence of f32 as f64"]),
                 (["--decay-file", "wide.npy"], DATA, ["wide.npy: its type is f64, and that of b.npy is f32"]),
                 (["--decay-file", "short.npy"], DATA, ["short.npy: has 1299 x 3", "or not for its rows"]),
