@@ -341,8 +341,8 @@ def check_recurrences(lib):
             for of in (a, a[:1], 0.75):
                 got = tuplescan.linear_recurrence(lib.put(of) if np.ndim(of) else of, lib.put(b), **options)
                 same(lib.get(got), tuplescan.linear_recurrence(of, b, **options))
-            got = tuplescan.discounted_returns(lib.put(b), 0.5, axis, ends=lib.put(a > 0))
-            same(lib.get(got), tuplescan.discounted_returns(b, 0.5, axis, ends=a > 0))
+            got = tuplescan.discounted_returns(lib.put(b), 0.9, axis, ends=lib.put(a > 0))
+            same(lib.get(got), tuplescan.discounted_returns(b, 0.9, axis, ends=a > 0))
     out = lib.put(np.zeros((0, 3)))
     assert tuplescan.linear_recurrence(0.5, out, out=out) is out
 

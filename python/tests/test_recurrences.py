@@ -1,11 +1,13 @@
 """Linear recurrences and what is one, beside plain loops, and beside pandas and scipy where these are."""
 
+import functools
 import itertools
 
 import numpy as np
 import pytest
 import tuplescan
 from arrays import LAYOUTS
+from tuplescan._libraries import NUMPY
 
 RANDOM = np.random.default_rng(5)
 
@@ -129,6 +131,29 @@ def test_discounted_returns():
         wanted = loop(np.where(ends, 0, gamma), rewards, reverse=True, start=7)
         close(tuplescan.discounted_returns(rewards, gamma, ends=ends, start=7), wanted, "f8")
     assert tuplescan.discounted_returns([1, 2, 4], 0.5).tolist() == [3, 4, 4]
+
+
+class WhereOfTorch:
+    """numpy, but where() makes floats of 32 bits of two numbers, as torch's does."""
+
+    def __getattr__(self, name):
+        return getattr(np, name)
+
+    def where(self, condition, a, b):
+        chosen = np.where(condition, a, b)
+        return chosen.astype("f4") if isinstance(a, float) and isinstance(b, float) else chosen
+
+
+def test_coefficients_are_of_the_type_of_the_values(monkeypatch):
+    x, ends = RANDOM.normal(size=500), RANDOM.random(500) < 0.05
+    gaps = np.where(RANDOM.random(500) < 0.4, np.nan, x)
+    calls = [functools.partial(tuplescan.ewm_mean, gaps, 0.1, adjust=adjust, ignore_na=ignore_na)
+             for adjust, ignore_na in itertools.product((False, True), repeat=2)]  # fmt: skip
+    calls.append(functools.partial(tuplescan.discounted_returns, x, 0.9, ends=ends))
+    expected = [call() for call in calls]
+    monkeypatch.setattr(NUMPY, "space", WhereOfTorch(), raising=False)
+    for call, wanted in zip(calls, expected):
+        np.testing.assert_array_equal(call(), wanted)
 
 
 @pytest.mark.parametrize("b, a", [([1], [1, -0.9]), ([2, 1], [4, 3]), ([0.5, 0.25], [1]), ([3], [2])])

@@ -156,7 +156,7 @@ def _means(library, x, alpha, adjust, ignore_na):
     lost, seen, filled = floats(missing), floats(~missing), where(missing, 0.0, x)
     begun = recur(lost, seen)
     if adjust:
-        decay = where(missing, 1.0, keep) if ignore_na else keep
+        decay = lost + seen * keep if ignore_na else keep
         means = recur(decay, filled) / where(missing, 1.0, recur(decay, seen))
         means = recur(lost, where(missing, 0.0, means))
     else:
@@ -196,7 +196,8 @@ def discounted_returns(rewards, gamma, axis=0, *, ends=None, start=None, threads
     array([1.5, 1. , 2. ])
     """
     library, rewards, kind, kept, made = _given(rewards, "rewards")
-    a = gamma if isinstance(gamma, (int, float)) else library.cast(library.brought(gamma, rewards), kept)
+    plain = ends is None and isinstance(gamma, (int, float))
+    a = gamma if plain else library.cast(library.brought(gamma, rewards), kept)
     if ends is not None:
         a = library.space.where(library.cast(library.brought(ends, rewards), "bool"), 0.0, a)
     return made(library.recurrence(a, rewards, Options(axis, kind, reverse=True, start=start)))
