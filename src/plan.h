@@ -30,7 +30,7 @@ struct plan_memory {
     bool is_of_inputs; /* it may lie in the tables that are read */
 };
 
-/* All of it, for so many tables: the carries of all fit in size_t. */
+/* Lists all of it. tables: how many tables carries are of, whose values in all carries fit in size_t. */
 void plan_list_named(const struct scan *scan, size_t tables, struct plan_memory named[NAMED_MOST]);
 
 /* Where the backend cannot reach such memory, which is asked once, it has a place in the workspace, and is copied there

@@ -167,7 +167,7 @@ INLINE void NAME(store_part)(SUM *to, VECTOR values, size_t count) {
 }
 #endif
 
-/* The same of any number of lanes, 0 and all of them too. */
+/* load_part() and store_part() of any number of lanes: count may be 0, and LANES. */
 #if VECTOR_BYTES == 64
 INLINE VECTOR NAME(load_few)(const SUM *from, size_t count) { return NAME(load_part)(from, count); }
 INLINE void NAME(store_few)(SUM *to, VECTOR values, size_t count) { NAME(store_part)(to, values, count); }

@@ -1,4 +1,4 @@
-/* Ragged tables: each segment by itself, wherever what says where they lie is in device memory. */
+/* Ragged tables: the pass that runs the kernels of segments, of tables and segments in device memory. */
 #include "../segments/segments.h"
 
 #include "pass.h"

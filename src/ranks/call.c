@@ -40,8 +40,8 @@ table_status ranks_look_at_form(const struct ranks_call *call) {
     const table_scan_options *options = &call->options;
     if (call->plea.call == RANKS_CALL_COLUMN_TOTALS &&
         (options->exclusive || options->offsets || options->carry_out || options->first_overflow))
-        return table_error_set(TABLE_ERROR_ARGUMENT, "options: totals take backend, strategy, threads, carry_in, "
-                                                     "state, reverse, skip_nan and skipped, and no others");
+        return table_error_set(TABLE_ERROR_ARGUMENT, "options: totals take operation, backend, strategy, threads, "
+                                                     "carry_in, state, reverse, skip_nan and skipped, and no others");
     if (options->tables > 1)
         return table_error_set(TABLE_ERROR_ARGUMENT, "options->tables are not for ranks");
     return options->stream || options->workspace || options->workspace_bytes

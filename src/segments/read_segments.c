@@ -8,7 +8,7 @@
 
 enum { SEGMENTS_AT_A_TIME = 512 };
 
-/* What is negative is more than there can be rows. */
+/* An offset or a length. A negative one becomes more than there can be rows. */
 static uint64_t number_at(const struct segments *segments, size_t index) {
     if (segments->type == TABLE_I32)
         return (uint64_t)((const int32_t *)segments->data)[index];
@@ -105,14 +105,14 @@ table_status segments_fail(const struct segments *segments, size_t rows, uint64_
                        wrong, rows);
 }
 
-/* How many segments there are to be, of those that are counted beforehand. */
+/* The number of segments, where the caller gives it: offsets and lengths. SIZE_MAX: it is found as rows are read. */
 static size_t count_of(const struct segments *segments) {
     if (segments_have_rows(segments->kind))
         return SIZE_MAX;
     return segments->count_at ? (size_t)*segments->count_at : segments->count;
 }
 
-/* The first of the bounds that is wrong, as an index of `data`; TABLE_SEGMENTS_RIGHT. */
+/* The index in `data` of the first bound that is wrong; TABLE_SEGMENTS_RIGHT: none is. */
 static uint64_t find_wrong(const struct segment_reader *reader, size_t first, const uint64_t *bounds, size_t count) {
     const bool lengths = reader->segments->kind == TABLE_SEGMENT_LENGTHS;
     if (!lengths && first == 0 && bounds[0] > reader->rows)
@@ -123,7 +123,8 @@ static uint64_t find_wrong(const struct segment_reader *reader, size_t first, co
     return TABLE_SEGMENTS_RIGHT;
 }
 
-/* Adds a cut after each segment with which there is enough since the last one. */
+/* Adds a cut after each segment at which the weight since the last cut is enough. *since: that weight, from one call to
+ * the next. Returns how many cuts were added. */
 static size_t cut(const struct segment_weights *weights, size_t first, const uint64_t *bounds, size_t count,
                   uint64_t *since, struct segment_cut *cuts) {
     size_t made = 0;

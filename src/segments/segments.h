@@ -34,10 +34,11 @@ static inline bool segments_have_rows(table_segment_kind kind) {
 /* What `wrong` is where there are more than `count`, which is no offset's index. */
 #define SEGMENTS_TOO_MANY(segments) ((uint64_t)(segments)->count + 1)
 
-/* Values at `data`; false where they cannot be counted. */
+/* The number of values at `data`, for a table of `rows` rows; false where size_t has no room for it. */
 bool segments_values(const struct segments *segments, size_t rows, size_t *values);
 
-/* Checks a whole call; `a`: the coefficients of a recurrence, whose tables are b and h, or NULL. */
+/* Checks a whole call. a: the coefficients of a recurrence, whose tables b and h are `in` and `out`; NULL: it is none.
+ * options may be NULL. On success `call` and `checked` point to the caller's memory, which they do not own. */
 table_status validate_segments(const table_view *a, const table_view *in, const table_view *out,
                                const table_segments *segments, const table_scan_options *options, enum call_form form,
                                struct call *call, struct segments *checked);
@@ -57,8 +58,8 @@ struct segment_reader {
     struct segment_cut next; /* what is read next */
 };
 
-/* The next segments, at most `room` of them, and how many they are; 0: there are no more. Segment k of them has the
- * rows from bounds[k] up to bounds[k + 1], and there is room for one more bound than segments. */
+/* Reads the next segments, at most `room`, and returns how many; 0: there are no more. Segment k of these has the rows
+ * from bounds[k] up to bounds[k + 1]; `bounds` has room for room + 1. */
 size_t segments_read(struct segment_reader *reader, uint64_t *bounds, size_t room);
 
 /* The least weight of what lies between two cuts, where a row weighs `row` and a segment `segment`. */
@@ -66,8 +67,10 @@ struct segment_weights {
     uint64_t row, segment, between;
 };
 
-/* Looks at all segments, and cuts them: cut 0 is the beginning, and the one after the last is the end. There is room
- * for two more cuts than the weight of all divided by `between`. Sets `found` and `wrong`. SHAPE. */
+/* Looks at all segments, and cuts them. cuts[0] is the beginning and cuts[*cut_count] the end, so that there are
+ * *cut_count runs of whole segments; `cuts` has room for two more than the weight of all divided by `between`. Sets
+ * *segments->found and *segments->wrong, where they are not NULL. SHAPE for wrong segments; CANCELED, which leaves both
+ * as they are. */
 table_status segments_survey(const struct segments *segments, size_t rows, const struct segment_weights *weights,
                              struct segment_cut *cuts, size_t *cut_count);
 
