@@ -156,6 +156,7 @@ static void test_wrong_calls(void **state) {
     WRONG(SHAPE, "data[0]", memory.offsets[0] = -1);
     WRONG(SHAPE, "data[0]", memory.offsets[0] = ROWS + 1, call.segments.count = 0);
     WRONG(SHAPE, "more segments", memory.count_at = SEGMENTS + 1, call.segments.count_at = &memory.count_at);
+    WRONG(SHAPE, "more segments", memory.count_at = UINT64_MAX, call.segments.count_at = &memory.count_at);
     WRONG(SHAPE, "more segments", call.segments.kind = TABLE_SEGMENT_KEYS, call.segments.data = memory.in,
           call.segments.type = TABLE_I32, call.segments.count = 1, memory.in[3] = memory.in[5] = 0);
     expect(table_segmented_prefix_sum_workspace(&right.in, &right.out, NULL, NULL, &bytes), TABLE_ERROR_ARGUMENT, "");

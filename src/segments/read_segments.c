@@ -105,11 +105,14 @@ table_status segments_fail(const struct segments *segments, size_t rows, uint64_
                        wrong, rows);
 }
 
-/* The number of segments, where the caller gives it: offsets and lengths. SIZE_MAX: it is found as rows are read. */
-static size_t count_of(const struct segments *segments) {
+/* The number of segments, where the caller gives it: offsets and lengths. SIZE_MAX: it is found as rows are read. False
+ * for a number in count_at beyond `count`. */
+static bool count_known(const struct segments *segments, size_t *count) {
+    *count = SIZE_MAX;
     if (segments_have_rows(segments->kind))
-        return SIZE_MAX;
-    return segments->count_at ? (size_t)*segments->count_at : segments->count;
+        return true;
+    *count = segments->count_at ? (size_t)*segments->count_at : segments->count;
+    return *count <= segments->count;
 }
 
 /* The index in `data` of the first bound that is wrong; TABLE_SEGMENTS_RIGHT: none is. */
@@ -148,12 +151,12 @@ static table_status tell(const struct segments *segments, size_t rows, size_t co
 
 table_status segments_survey(const struct segments *segments, size_t rows, const struct segment_weights *weights,
                              struct segment_cut *cuts, size_t *cut_count) {
-    struct segment_reader reader = {.segments = segments, .rows = rows, .end = count_of(segments)};
+    struct segment_reader reader = {.segments = segments, .rows = rows};
     uint64_t bounds[SEGMENTS_AT_A_TIME + 1], since = 0, wrong = TABLE_SEGMENTS_RIGHT;
     interrupt_begin();
     *cut_count = 1;
     cuts[0] = (struct segment_cut){0, 0};
-    if (reader.end != SIZE_MAX && reader.end > segments->count) {
+    if (!count_known(segments, &reader.end)) {
         reader.end = 0;
         wrong = SEGMENTS_TOO_MANY(segments);
     } else if (reader.end == 0 && segments->kind == TABLE_SEGMENT_OFFSETS && segments->data &&
