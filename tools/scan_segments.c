@@ -1,5 +1,6 @@
 #include "scan_segments.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -124,15 +125,26 @@ static table_status sum_by(size_t by, const table_view *in, const table_view *ou
     return status;
 }
 
-table_status scan_segments_sum(const struct scan_segments *segments, const struct scan_arguments *arguments,
+table_status scan_segments_sum(struct scan_segments *segments, const struct scan_arguments *arguments,
                                const table_view *in, const table_view *out, const table_scan_options *options) {
     const struct input_file *file = &segments->file;
     table_segments offsets = {.kind = TABLE_SEGMENT_OFFSETS, .type = file->layout.type, .data = file->data};
+    segments->wrong = TABLE_SEGMENTS_RIGHT;
     if (options->first_overflow)
         *options->first_overflow = TABLE_NO_OVERFLOW;
     if (arguments->by)
         return sum_by(segments->by, in, out, options);
     memset(out->data, 0, out->rows * out->columns * table_type_size(out->type));
     offsets.count = file->layout.rows - 1;
+    offsets.wrong = &segments->wrong;
     return sum_columns(in, out, 0, in->columns, &offsets, options);
+}
+
+int scan_segments_fail(const struct scan_segments *segments, const struct input_file *input, table_status status) {
+    if (segments->wrong == TABLE_SEGMENTS_RIGHT)
+        return fail_status(input->name, status);
+    return fail(EX_DATAERR,
+                "%s: offset %" PRIu64 ", counted from 0 on, is less than the one before it, or lies outside of the %zu "
+                "rows of %s",
+                segments->file.name, segments->wrong, input->layout.rows, input->name);
 }

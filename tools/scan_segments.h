@@ -10,6 +10,7 @@
 struct scan_segments {
     struct input_file file; /* of --segments: the offsets */
     size_t by;              /* the column of --by, whose values stay */
+    uint64_t wrong;         /* the number of the offset that scan_segments_sum() found wrong */
 };
 
 static inline bool scan_has_segments(const struct scan_arguments *arguments) {
@@ -28,7 +29,10 @@ int scan_segments_open(struct scan_segments *segments, const struct scan_argumen
 size_t scan_segments_bytes(const struct scan_arguments *arguments, const table_view *in);
 
 /* The sums of a table in memory; what is in no segment is 0, and the column of --by is what it was. */
-table_status scan_segments_sum(const struct scan_segments *segments, const struct scan_arguments *arguments,
+table_status scan_segments_sum(struct scan_segments *segments, const struct scan_arguments *arguments,
                                const table_view *in, const table_view *out, const table_scan_options *options);
+
+/* The exit code of such sums of `input` that failed, after a message. */
+int scan_segments_fail(const struct scan_segments *segments, const struct input_file *input, table_status status);
 
 #endif

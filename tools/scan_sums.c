@@ -168,8 +168,8 @@ static int sum_rows(struct scan_job *job) {
 }
 
 /* A table in memory; `a`: the coefficients of a recurrence, perhaps with those of no row. */
-static table_status scan_table(const struct scan_job *job, const table_view *a, const table_view *in,
-                               const table_view *out, const table_scan_options *options) {
+static table_status scan_table(struct scan_job *job, const table_view *a, const table_view *in, const table_view *out,
+                               const table_scan_options *options) {
     if (scan_has_segments(&job->arguments))
         return scan_segments_sum(&job->segments, &job->arguments, in, out, options);
     return is_recurrence(job) ? table_linear_recurrence(a, in, out, options) : table_prefix_sum(in, out, options);
@@ -276,7 +276,9 @@ static int sum_table(struct scan_job *job) {
     options.first_overflow = job->checked ? &job->first_overflow : NULL;
     options.skipped = job->arguments.skip_nan ? &job->skipped : NULL;
     const table_status status = scan_table(job, &a, &in, &out, &options);
-    code = status == TABLE_OK ? input_unchanged(input) : fail_status(input->name, status);
+    code = status == TABLE_OK                   ? input_unchanged(input)
+           : scan_has_segments(&job->arguments) ? scan_segments_fail(&job->segments, input, status)
+                                                : fail_status(input->name, status);
     out.rows = in.rows; /* with --offsets the start is the row after these */
     if (code == EX_OK && looks_at_sums(job) && !not_finite_look(job, 0, &in, &out))
         code = fail(EX_OSERR, "out of memory");

@@ -70,7 +70,8 @@ class Segments(CommandTest):
         self.save("wide.npy", OFFSETS.reshape(2, 3))
         self.save("none.npy", OFFSETS[:0])
         for arguments, code, says in (
-                (["--segments", "falls.npy"], DATA, "data[2]"), (["--segments", "beyond.npy"], DATA, "data[1]"),
+                (["--segments", "falls.npy"], DATA, "falls.npy: offset 2,"),
+                (["--segments", "beyond.npy"], DATA, "beyond.npy: offset 1,"),
                 (["--segments", "floats.npy"], DATA, "f64"), (["--segments", "wide.npy"], DATA, "2 x 3"),
                 (["--segments", "none.npy"], DATA, "0 x 1"), (["--by", "3"], USAGE, "3 columns"),
                 (["--by", "user"], USAGE, "user"), (["--by", "0", "--segments", "good.npy"], USAGE, "only one"),
