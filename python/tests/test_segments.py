@@ -55,6 +55,23 @@ def test_starts_ends_and_initial_rows():
     assert tuplescan.segmented_cumsum(x, OFFSETS, skip_nan=True).tobytes() == np.concatenate(skipping).tobytes()
 
 
+def test_values_of_the_other_byte_order():
+    for kind in ">i2", ">i4", ">f4", ">f8":
+        x = (np.arange(24) % 7).reshape(8, 3).astype(kind)
+        for operation in ALONE:
+            native = tuplescan.segmented_cumsum(x.astype(kind[1:]), [1, 5, 8], operation=operation)
+            sums = tuplescan.segmented_cumsum(x, np.array([1, 5, 8], ">i8"), operation=operation)
+            assert sums.dtype == native.dtype and sums.tobytes() == native.tobytes()
+            totals = tuplescan.segmented_totals(x, [1, 5, 8], operation=operation)
+            np.testing.assert_array_equal(totals, native[[4, 7]])
+
+
+def test_keys_that_are_unlike_themselves():
+    times = np.array(["NaT", "NaT", 0, 0], "M8[s]")
+    for keys in [np.nan, np.nan, 1.0, 1.0], [1, 1, np.nan, np.nan], times, times[::-1]:
+        np.testing.assert_array_equal(tuplescan.segmented_cumsum([1, 2, 3, 4], keys=keys), [1, 3, 3, 7])
+
+
 def test_rows_of_no_segment():
     np.testing.assert_array_equal(tuplescan.segmented_cumsum([1, 2, 3, 4], [1, 3]), [0, 2, 5, 0])
     assert tuplescan.segmented_cumsum(np.empty((0, 2)), lengths=[]).shape == (0, 2)

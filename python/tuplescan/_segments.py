@@ -29,7 +29,10 @@ def _whole_numbers(values, name):
 
 
 def _heads_of(keys):
-    return np.concatenate([[True], keys[1:] != keys[:-1]]) if len(keys) else np.empty(0, bool)
+    if not len(keys):
+        return np.empty(0, bool)
+    unlike_itself = keys != keys  # NaN and NaT, which are one key
+    return np.concatenate([[True], (keys[1:] != keys[:-1]) & ~(unlike_itself[1:] & unlike_itself[:-1])])
 
 
 def _resolved(segments):
@@ -84,6 +87,8 @@ def run(x, segments, dtype, operation, flags, start=None, totals=False):
     into = added_in(kind, operation) if totals or not taken(kind.name, kind.name, operation) else kind
     if not taken(x.dtype.name, into.name, operation):
         x = x.astype(into)
+    elif not x.dtype.isnative:
+        x = x.astype(x.dtype.newbyteorder("="))
     if flags & CHECK_OVERFLOW and into != kind:
         raise TypeError(f"check_overflow: is for sums of 32 and 64 bits here, and dtype is {kind}")
     counted = totals or start is not None or flags & OFFSETS
@@ -167,7 +172,7 @@ def segmented_cumsum(x, offsets=None, *, lengths=None, keys=None, heads=None, dt
     lengths : array of whole numbers
         How many rows each segment has, from row 0 on.
     keys : array of n keys
-        A segment begins where the key is not that of the row before.
+        A segment begins where the key is not that of the row before. NaN is the same key as NaN.
     heads : array of n truth values
         A segment begins where it is true, and at row 0.
     dtype : dtype, optional
