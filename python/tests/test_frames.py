@@ -398,6 +398,21 @@ def test_groups_in_any_order():
             frames.cumsum(columns, **wrong)
 
 
+def test_keys_of_each_kind():
+    """What is equal is one key, and so is what is missing."""
+    pandas, pyarrow = pytest.importorskip("pandas"), pytest.importorskip("pyarrow")
+    nan = np.nan
+    text, numbers = ["a", "b", "a", None, "b", None], [nan, 0.0, nan, 2.0, -0.0, 2.0]
+    twice = pyarrow.DictionaryArray.from_arrays([0, 1, 2, 3, 1, None], pyarrow.array(["a", "b", "a", None]))
+    for keys in (text, np.array([nan, 0, nan, "b", 0, "b"], object), np.array(numbers), pandas.Series(text),
+                 pandas.Series(numbers), pyarrow.array(text), twice, pyarrow.array(numbers),
+                 pyarrow.array(np.array(numbers, "f2")), pyarrow.chunked_array([text[:2], text[2:]])):  # fmt: skip
+        assert frames.cumsum([[1, 2, 4, 8, 16, 32]], by=keys)[0].tolist() == [1, 2, 5, 8, 18, 40]
+    for name in ("key", "x"), pandas.Timestamp(5), 1.5, np.int64(3):
+        frame = pandas.DataFrame({name: [1, 2, 1], (name, "sums"): [1, 2, 4]})
+        assert frames.cumsum(frame, by=name).to_numpy().ravel().tolist() == [1, 2, 5]
+
+
 def test_groups_of_frames():
     pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
     rng = np.random.default_rng(6)

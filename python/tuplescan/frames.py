@@ -336,13 +336,26 @@ def _codes_of(keys):
         return pandas.factorize(keys, use_na_sentinel=True)[0].astype(np.int64, copy=False)
     if kind is not None and kind.startswith("polars"):
         return keys.rank("dense").fill_null(0).to_numpy().astype(np.int64)
-    if kind is not None:  # arrays of pyarrow
-        coded = (keys.combine_chunks() if hasattr(keys, "combine_chunks") else keys).dictionary_encode()
-        return coded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
+    if kind is not None:
+        return _codes_of_pyarrow(keys.combine_chunks() if hasattr(keys, "combine_chunks") else keys)
     keys = np.asarray(keys)
     if keys.ndim != 1:
         raise ValueError(f"by: has the shape {keys.shape}, and must have one dimension")
-    return keys if keys.dtype.kind in "iub" else np.unique(keys, return_inverse=True)[1]
+    if keys.dtype.kind != "O":
+        return keys if keys.dtype.kind in "iub" else np.unique(keys, return_inverse=True)[1]
+    codes = {}  # of objects, which may have no order
+    return np.array([codes.setdefault(key if key == key else None, len(codes)) for key in keys], np.int64)
+
+
+def _codes_of_pyarrow(keys):
+    import pyarrow
+    import pyarrow.compute
+
+    if pyarrow.types.is_dictionary(keys.type):  # a dictionary may have a value twice
+        keys = keys.dictionary_decode()
+    if pyarrow.types.is_floating(keys.type):  # -0.0 is the key 0.0
+        keys = pyarrow.compute.add(keys.cast("f8"), 0.0)
+    return keys.dictionary_encode().indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
 
 
 def _grouped(names, given, by, options):
@@ -350,7 +363,7 @@ def _grouped(names, given, by, options):
     if options.start is not None or options.state is not None:
         raise ValueError("by: groups have neither start nor state")
     names, given = list(names), list(given)
-    if isinstance(by, (str, int)):
+    if (isinstance(by, tuple) and by in names) or (kind_of(by) is None and np.ndim(by) == 0):
         if by not in names:
             raise KeyError(by)
         place = names.index(by)
