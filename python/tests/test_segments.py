@@ -130,3 +130,7 @@ def test_tensors_of_torch():
         assert torch.equal(tuplescan.segmented_cumsum(rows.to(kind), offsets.int()), expected.to(kind))
     ragged = tuplescan.segmented_cumsum(torch.nested.nested_tensor_from_jagged(rows, offsets))
     assert ragged.is_nested and torch.equal(ragged.values(), expected)
+    apart = torch.nested.nested_tensor_from_jagged(rows, offsets, torch.tensor([1, 2]))
+    assert [part.tolist() for part in tuplescan.segmented_cumsum(apart).unbind()] == [[[0, 1]], [[4, 5], [10, 12]]]
+    with pytest.raises(TypeError, match="axis 1"):
+        tuplescan.segmented_cumsum(ragged.transpose(1, 2))

@@ -111,8 +111,9 @@ def _ragged(x):
     """The rows of a ragged array, its offsets, and what makes such an array of other rows; None if it is none."""
     if getattr(x, "is_nested", False):  # a tensor of torch
         torch = sys.modules["torch"]
-        if x.layout != torch.jagged:
-            raise TypeError("x: nested tensors must have the layout torch.jagged")
+        if x.layout != torch.jagged or isinstance(x.shape[1], int):
+            raise TypeError("x: nested tensors must have the layout torch.jagged, and rows along axis 1")
+        x = x.contiguous()  # without what lies between its parts, which offsets alone do not say
         return x.values(), x.offsets(), lambda rows: torch.nested.nested_tensor_from_jagged(rows, x.offsets())
     if "awkward" in roots_of(x):
         awkward = sys.modules["awkward"]
