@@ -6,6 +6,7 @@
  *
  *     the last row is all there are: 1
  *     so are the totals: 1
+ *     so is h = 1 h + 1: 1
  *     so are the values of the first bin: 1
  *     so are the keys of digit 1: 1 */
 #include <tuplescan/mpi.h>
@@ -15,6 +16,7 @@
 enum { ROWS = 1000, BINS = 2 };
 
 static uint32_t ones[ROWS], sums[ROWS];
+static float terms[ROWS], results[ROWS];
 
 int main(int argc, char **argv) {
     MPI_Init(&argc, &argv);
@@ -23,12 +25,17 @@ int main(int argc, char **argv) {
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     const uint32_t all = ROWS * (uint32_t)ranks;
     for (int i = 0; i < ROWS; i++)
-        ones[i] = 1;
+        terms[i] = (float)(ones[i] = 1);
 
     uint32_t total, last[1];
     const table_view in = {ones, ROWS, 1, 0, TABLE_U32}, out = {sums, ROWS, 1, 0, TABLE_U32};
     check(table_prefix_sum_mpi(&in, &out, &(table_scan_options){.carry_out = last}, MPI_COMM_WORLD));
     check(table_column_totals_mpi(&in, TABLE_U32, &total, NULL, MPI_COMM_WORLD));
+
+    float factor = 1, end;
+    const table_view a = {&factor, 1, 1, 0, TABLE_F32}, b = {terms, ROWS, 1, 0, TABLE_F32};
+    const table_view h = {results, ROWS, 1, 0, TABLE_F32};
+    check(table_linear_recurrence_mpi(&a, &b, &h, &(table_scan_options){.carry_out = &end}, MPI_COMM_WORLD));
 
     uint64_t counts[BINS], own[BINS], before[BINS], totals[BINS];
     const table_view result = {counts, 1, BINS, 0, TABLE_U64};
@@ -36,9 +43,11 @@ int main(int argc, char **argv) {
     check(table_histogram_mpi(&in, &bins, &result, NULL, MPI_COMM_WORLD));
     check(table_digit_counts_mpi(&in, &(table_digit){.bits = 1}, own, before, totals, NULL, MPI_COMM_WORLD));
     if (rank == 0)
-        printf("the last row is all there are: %d\nso are the totals: %d\nso are the values of the first bin: %d\n"
+        printf("the last row is all there are: %d\nso are the totals: %d\nso is h = 1 h + 1: %d\nso are the values of "
+               "the first bin: %d\n"
                "so are the keys of digit 1: %d\n",
-               last[0] == all, total == all, counts[0] == all, totals[1] == all && before[1] == 0 && own[1] == ROWS);
+               last[0] == all, total == all, end == (float)all, counts[0] == all,
+               totals[1] == all && before[1] == 0 && own[1] == ROWS);
     MPI_Finalize();
     return 0;
 }

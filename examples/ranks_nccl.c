@@ -4,7 +4,7 @@
  *
  * prints
  *
- *     1 3 6, together 6 */
+ *     1 3 6, together 6, by halves 4.25 */
 #include <tuplescan/nccl.h>
 
 #include "check.h"
@@ -22,7 +22,11 @@ int main(void) {
     const table_view table = {values, 3, 1, 0, TABLE_I64};
     check(table_column_totals_nccl(&table, TABLE_I64, &total, NULL, comm));
     check(table_prefix_sum_nccl(&table, &table, NULL, comm));
-    printf("%d %d %d, together %d\n", (int)values[0], (int)values[1], (int)values[2], (int)total);
+    float half = 0.5f, terms[] = {1, 2, 3};
+    const table_view a = {&half, 1, 1, 0, TABLE_F32}, b = {terms, 3, 1, 0, TABLE_F32};
+    check(table_linear_recurrence_nccl(&a, &b, &b, NULL, comm));
+    printf("%d %d %d, together %d, by halves %g\n", (int)values[0], (int)values[1], (int)values[2], (int)total,
+           (double)terms[2]);
     ncclCommDestroy(comm);
     table_trim_memory_nccl();
     return 0;
