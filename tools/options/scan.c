@@ -47,8 +47,8 @@ static const struct option_row scan_rows[] = {
         "and after the last one are 0. On the CPU; the input must be one table, which is taken into memory as a whole"),
     VALUE("by", "COLUMN", take_text, SCAN(by),
           "sums begin anew where this column changes, so that groups whose rows lie together are summed by themselves "
-          "(sort --by brings them together). A name, or a number from 0 on; it is not summed, and stays. Otherwise as "
-          "--segments"),
+          "(sort --by brings them together). A name, or a number from 0 on; it has numbers, is not summed, and stays. "
+          "Otherwise as --segments"),
     FLAG("exclusive", SCAN(exclusive), "row i without row i itself: the sums of the rows before it"),
     FLAG("reverse", SCAN(reverse),
          "sums from the end: row i is the sum of the rows from i to the last one. The input must be one table. Between "
