@@ -33,13 +33,15 @@ static const struct option_row scan_rows[] = {
           "type of the input, and a NaN stays, as in numpy.maximum.accumulate. Begins with 0, 1, or the least or "
           "greatest value (--exclusive, --offsets)"),
     VALUE("decay", "A", take_text, SCAN(decay), NULL),
-    VALUE("decay-file", "FILE", take_input, SCAN(decay_file),
-          "a recurrence in the place of sums, on the CPU: row i of the output is A times the row before it, and row i "
-          "of INPUT, from 0 or --carry-in on; with --reverse A times the row after it. FILE has one number, a number "
-          "for each column (a row), one for each row (a column), or one for each value, of the type of INPUT (or f32 "
-          "for f16 and bf16): a .npy, which goes along the table as in NumPy, text, or raw values. It is read beside "
-          "INPUT, may be as large, and of several inputs has the rows of all. A 0 lets nothing through of the rows "
-          "before. Floats only; text is f64. Sums in the help of other options are these results"),
+    VALUE(
+        "decay-file", "FILE", take_input, SCAN(decay_file),
+        "a recurrence in the place of sums, on the CPU: row i of the output is A times the row before it, and row i "
+        "of INPUT, from 0 or --carry-in on; with --reverse A times the row after it. FILE has one number, a number "
+        "for each column (a row), one for each row (a column), or one for each value, of the type of INPUT (or f32 "
+        "for f16 and bf16): a .npy, which goes along the table as in NumPy, text, or raw values, which are a row where "
+        "they are as many as the columns. It is read beside INPUT, may be as large, and of several inputs has the "
+        "rows of all. A 0 lets nothing through of the rows before. Floats only; text is f64. Sums in the help of "
+        "other options are these results"),
     VALUE(
         "segments", "FILE", take_input, SCAN(segments),
         "sums begin anew at the rows that FILE names: a column of offsets, i32 or i64, that do not fall, such as 0, 3, "
