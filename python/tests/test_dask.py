@@ -124,6 +124,8 @@ def test_refused():
     for call in (tuplescan.dask.linear_recurrence, tuplescan.linear_recurrence):
         with pytest.raises(ValueError):
             call(np.ones(3), x).compute()
+        with pytest.raises(TypeError, match="complex128 has no recurrences"):
+            call(1j, x)
     with pytest.raises(TypeError, match="state: is for arrays"):
         tuplescan.linear_recurrence(0.5, x, state=tuplescan.State())
     with pytest.raises(getattr(np, "exceptions", np).AxisError):

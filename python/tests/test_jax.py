@@ -376,6 +376,7 @@ def test_refused():
     for call, error in [
         (lambda: tuplescan.jax.linear_recurrence(np.ones(3), np.ones((4, 2))), ValueError),
         (lambda: tuplescan.jax.linear_recurrence(0.5, np.ones(3, "c8")), TypeError),
+        (lambda: tuplescan.jax.linear_recurrence(1j, np.ones(3)), TypeError),
         (lambda: tuplescan.jax.cumprod(np.ones(3, "c8")), TypeError),
         (lambda: tuplescan.jax.cummax(np.ones(3), 1), ValueError),
         (lambda: jax.jit(lambda b: tuplescan.linear_recurrence(0.5, b, state=state))(np.ones(3)), TypeError),

@@ -158,7 +158,8 @@ class NumPy(_OnHost):
 
     def recurrence(self, a, b, options):
         a, b, out = self.brought(a, b), np.asarray(b), options.out
-        a = a[tuple(slice(None) if stride else slice(1) for stride in a.strides)]  # what varies along no axis once
+        once = (slice(None) if stride else slice(1) for stride in a.strides)  # what varies along no axis
+        a = a[(*once, ...)]
         if out is not None and not (self.owns(out) and out.size == b.size and out.flags.writeable):
             raise ValueError("out: must be a writable array of numpy, of the shape of the results")
         h = recur(self, a, b, options, out if out is not None and self._is_taken(out, a, b) else None)

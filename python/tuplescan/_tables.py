@@ -48,6 +48,8 @@ def recur(library, a, b, options, h=None, stream=None):
     there is one. Coefficients of small floats are f32, as the recurrence is: .999 of bfloat16 would be 1."""
     if np.broadcast_shapes(tuple(a.shape), tuple(b.shape)) != tuple(b.shape):
         raise ValueError(f"a: has the shape {tuple(a.shape)}, which does not broadcast to {tuple(b.shape)}, that of b")
+    if not a.ndim:
+        float_type(library.name_of(a))  # has no say in the type of the results, but is a real number
     name = options.dtype or float_type(library.common_type(a, b) if a.ndim else library.name_of(b))
     if options.axis is None and a.ndim:
         a = library.space.broadcast_to(a, tuple(b.shape)).reshape(-1)

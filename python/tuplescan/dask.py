@@ -215,6 +215,8 @@ def linear_recurrence(a, b, axis=0, *, exclusive=False, reverse=False, start=Non
 
     _checked(b, "b")
     axis = _arrays.normalize_axis_index(operator.index(axis), b.ndim)
+    if not np.ndim(a):
+        _tables.float_type((getattr(a, "dtype", None) or np.asarray(a).dtype).name)
     name = _tables.float_type(np.result_type(a, b).name if np.ndim(a) else b.dtype.name)
     kind = NUMPY.type_named(name)
     if np.ndim(a):

@@ -400,6 +400,7 @@ def linear_recurrence(a, b, axis=0, *, exclusive=False, reverse=False, start=Non
     b, axis = _given(b, axis)
     a = jnp.asarray(a)
     a = jnp.broadcast_to(a, whole).reshape(-1) if a.ndim and b.shape != whole else a
+    float_type(a.dtype.name)
     name = float_type(jnp.promote_types(a.dtype, b.dtype).name if a.ndim else b.dtype.name)
     kind = jnp.result_type(float) if jnp.issubdtype(b.dtype, jnp.integer) and name == "float64" else jnp.dtype(name)
     kept = kept_in(kind.name)
