@@ -186,6 +186,7 @@ def test_refused():
         (lambda: tuplescan.linear_recurrence(np.ones((2, 4, 3)), b), ValueError),
         (lambda: tuplescan.linear_recurrence(1, b.astype("c8")), TypeError),
         (lambda: tuplescan.linear_recurrence(1j, b), TypeError),
+        (lambda: tuplescan.discounted_returns(b, 1j), TypeError),
         (lambda: tuplescan.linear_recurrence(None, b), TypeError),
         (lambda: tuplescan.linear_recurrence("1", b), TypeError),
         (lambda: tuplescan.linear_recurrence(1, b.astype("O")), TypeError),

@@ -197,7 +197,11 @@ def discounted_returns(rewards, gamma, axis=0, *, ends=None, start=None, threads
     """
     library, rewards, kind, kept, made = _given(rewards, "rewards")
     plain = ends is None and isinstance(gamma, (int, float))
-    a = gamma if plain else library.cast(library.brought(gamma, rewards), kept)
+    a = gamma
+    if not plain:
+        a = library.brought(gamma, rewards)
+        _tables.float_type(library.name_of(a))  # a cast would drop an imaginary part
+        a = library.cast(a, kept)
     if ends is not None:
         a = library.space.where(library.cast(library.brought(ends, rewards), "bool"), 0.0, a)
     return made(library.recurrence(a, rewards, Options(axis, kind, reverse=True, start=start)))
