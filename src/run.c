@@ -119,8 +119,9 @@ static table_status plan_call(const struct call *call, bool totals_only, struct 
 static table_status run_planned(struct call *call, const struct plan *plan, size_t rows, char *workspace) {
     struct scan *scan = &call->scan;
     void *const carry_out = rows > 0 ? begin_maps(scan, workspace) : NULL;
-    const table_status status = scan_is_batch(scan) ? batch_run(call->backend, plan, scan, workspace + rows)
-                                                    : pipeline_run(call->backend, plan, scan, workspace + rows);
+    char *const rest = rows > 0 ? workspace + rows : workspace; /* NULL where nothing is wanted */
+    const table_status status = scan_is_batch(scan) ? batch_run(call->backend, plan, scan, rest)
+                                                    : pipeline_run(call->backend, plan, scan, rest);
     if (status == TABLE_OK && carry_out)
         scan->element->give(carry_out, scan->carry_out, count_maps(scan));
     return status;
