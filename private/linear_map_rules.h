@@ -87,10 +87,12 @@ MAP_INLINE struct MAP_NAME(map)
     return map;
 }
 
-/* The map of a unit, or of a block of units, as it is kept: what has gathered in the rest moves into the factor. */
+/* The map of a unit, or of a block of units, as it is kept: what has gathered in the rest moves into the factor. A rest
+ * of -0.0 counts as +0.0, as it does in memory: otherwise the sign of a factor that is 0 would tell whether the map had
+ * been in memory since it was joined. So no settled factor is -0.0, and settling twice is settling once. */
 MAP_INLINE struct MAP_NAME(map) MAP_NAME(map_settle)(struct MAP_NAME(map) map, enum map_known known) {
-    const MAP_VALUE factor = MAP_ADD(map.factor, map.rest);
-    map.rest = MAP_SUB(map.rest, MAP_SUB(factor, map.factor));
+    const MAP_VALUE rest = MAP_ADD(map.rest, MAP_IF(MAP_ALL_FALSE, map.rest)), factor = MAP_ADD(map.factor, rest);
+    map.rest = MAP_SUB(rest, MAP_SUB(factor, map.factor));
     if (known == MAP_CAREFUL || known == MAP_PRODUCT)
         map.rest = MAP_IF(MAP_FINITE(factor), map.rest);
     map.factor = factor;

@@ -112,6 +112,45 @@ static void test_states(void **state) {
     free(saved);
 }
 
+/* Products of units so small that those of blocks are zeros, of both signs: the state of the whole and that of two
+ * ranges which were joined are the same bytes. */
+static void test_states_of_zeros(void **state) {
+    enum { ROWS = 512 * 3 + 100, COLUMNS = 16 };
+    static float a[ROWS * COLUMNS], b[ROWS * COLUMNS], h[ROWS * COLUMNS];
+    struct random random = {run_seed() + 1};
+    size_t bytes;
+    (void)state;
+    for (unsigned trial = 0; trial < 60; trial++) {
+        const table_operation operation = trial % 2 ? TABLE_PRODUCT : TABLE_RECURRENCE;
+        const size_t cut = random_below(&random, ROWS + 1), firsts[] = {0, 0, cut}, ends[] = {ROWS, cut, ROWS};
+        char *states[3];
+        assert_int_equal(table_state_bytes_of(operation, TABLE_F32, COLUMNS, &bytes), TABLE_OK);
+        for (size_t i = 0; i < ROWS * COLUMNS; i++) {
+            a[i] = (float)((random_once_in(&random, 2) ? -1 : 1) * (.83 + .05 * random_unit(&random)));
+            b[i] = trial % 4 == 0 ? -0.0f : (float)random_unit(&random);
+        }
+        for (unsigned i = 0; i < 3; i++) {
+            const size_t rows = ends[i] - firsts[i];
+            const table_view factors = {a + firsts[i] * COLUMNS, rows, COLUMNS, 0, TABLE_F32};
+            const table_view terms = {b + firsts[i] * COLUMNS, rows, COLUMNS, 0, TABLE_F32};
+            const table_view out = {h, rows, COLUMNS, 0, TABLE_F32};
+            states[i] = get_memory(bytes);
+            const table_scan_options options = {
+                .operation = trial % 2 ? TABLE_PRODUCT : TABLE_SUM, .state = states[i], .threads = 1};
+            assert_int_equal(table_state_begin_of(states[i], operation, TABLE_F32, COLUMNS, firsts[i]), TABLE_OK);
+            const table_status status = operation == TABLE_RECURRENCE
+                                            ? table_linear_recurrence(&factors, &terms, i == 0 ? &out : NULL, &options)
+                                        : i == 0 ? table_prefix_sum(&factors, &out, &options)
+                                                 : table_column_totals(&factors, TABLE_F32, NULL, &options);
+            assert_int_equal(status, TABLE_OK);
+        }
+        assert_int_equal(table_state_join(states[1], states[2]), TABLE_OK);
+        assert_memory_equal(states[1], states[0], bytes);
+        for (unsigned i = 0; i < 3; i++)
+            free(states[i]);
+    }
+}
+
 /* A call that is right as it stands. */
 struct recurrence_call {
     table_view a, b, h;
@@ -255,10 +294,13 @@ static void test_where_products_of_floats_are_refused(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_with_ones_it_is_a_sum),     cmocka_unit_test(test_states),
-        cmocka_unit_test(test_totals_of_products),        cmocka_unit_test(test_wrong_calls),
-        cmocka_unit_test(test_sums_have_no_coefficients), cmocka_unit_test(test_where_products_of_floats_are_refused)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_with_ones_it_is_a_sum),
+                                       cmocka_unit_test(test_states),
+                                       cmocka_unit_test(test_states_of_zeros),
+                                       cmocka_unit_test(test_totals_of_products),
+                                       cmocka_unit_test(test_wrong_calls),
+                                       cmocka_unit_test(test_sums_have_no_coefficients),
+                                       cmocka_unit_test(test_where_products_of_floats_are_refused)};
     const char *unavailable = ways_unavailable();
     if (unavailable) {
         printf("skipped: %s\n", unavailable);

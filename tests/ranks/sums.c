@@ -210,25 +210,20 @@ static void sum_whole(const struct spread *spread, struct whole *whole) {
                                                  : table_prefix_sum(&in, &out, &options)) == TABLE_OK);
 }
 
-/* Bits, of which those of a NaN do not matter, and of products of floats not the sign of a zero, which is not promised
- * (table.h). */
-static bool same_values(const struct spread *spread, const void *a, const void *b, size_t count, table_type type) {
+/* Bits, of which those of a NaN do not matter. */
+static bool same_values(const void *a, const void *b, size_t count, table_type type) {
     const char *left = a, *right = b;
     const size_t size = element_size(type);
-    const bool any_zero = spread->operation == TABLE_PRODUCT && element_is_float(type);
-    const uint64_t magnitude = UINT64_MAX >> (65 - 8 * size);
-    for (size_t i = 0; i < count; i++, left += size, right += size) {
-        const uint64_t one = element_bits(left, type), other = element_bits(right, type);
-        if (!elements_same(one, other, type) && !(any_zero && ((one | other) & magnitude) == 0))
+    for (size_t i = 0; i < count; i++, left += size, right += size)
+        if (memcmp(left, right, size) != 0 && !elements_same(element_bits(left, type), element_bits(right, type), type))
             return false;
-    }
     return true;
 }
 
 static bool same_states(const struct spread *spread, const void *a, const void *b, size_t bytes) {
     const size_t header = 64;
     return memcmp(a, b, header) == 0 &&
-           same_values(spread, (const char *)a + header, (const char *)b + header,
+           same_values((const char *)a + header, (const char *)b + header,
                        (bytes - header) / element_size(spread->sum_type), spread->sum_type);
 }
 
@@ -263,7 +258,7 @@ static void close_told(struct told *told) {
 
 static void check_told_values(const struct spread *spread, const struct whole *whole, const struct told *told) {
     if (told->asks)
-        CHECK(same_values(spread, told->carry_out, whole->carry_out, spread->columns, spread->sum_type));
+        CHECK(same_values(told->carry_out, whole->carry_out, spread->columns, spread->sum_type));
     if (spread->skip_nan && told->asks)
         CHECK(told->skipped == whole->skipped);
     if (told->state)
@@ -298,7 +293,7 @@ static void check_sums(const struct ranks *ranks, const struct spread *spread) {
         memcpy(told.out, whole.in + from * row_bytes, (to - from) * row_bytes);
     CHECK((spread->operation == TABLE_RECURRENCE ? recurrence_over(ranks, &a, &in, &out, &options)
                                                  : sum_over(ranks, &in, &out, &options, on_device)) == TABLE_OK);
-    CHECK(same_values(spread, told.out, whole.out + from * row_bytes, out.rows * spread->columns, spread->out_type));
+    CHECK(same_values(told.out, whole.out + from * row_bytes, out.rows * spread->columns, spread->out_type));
     if (spread->checked && told.asks)
         CHECK(told.first_overflow == whole.first_overflow);
     check_told_values(spread, &whole, &told);
