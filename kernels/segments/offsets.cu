@@ -51,8 +51,7 @@ DEVICE uint64_t given_item(const segment_where &where, const segment_given &give
 KERNEL LAUNCH_BOUNDS(WARP_LANES, 1) segment_begin_kernel(segment_where where, segment_given given) {
     if (thread_index() != 0)
         return;
-    const bool is_counted = given.kind == KERNEL_SEGMENT_OFFSETS || given.kind == KERNEL_SEGMENT_LENGTHS;
-    const uint64_t count = !is_counted ? 0 : given.count_at ? load_vector(given.count_at) : given.items;
+    const uint64_t count = !is_counted(given.kind) ? 0 : given.count_at ? load_vector(given.count_at) : given.items;
     const bool is_right = count <= given.limit;
     store_vector(&where.header->count, is_right ? count : uint64_t(0));
     store_vector(&where.header->wrong, is_right ? uint64_t(KERNEL_SEGMENTS_RIGHT) : given.limit + 1);
@@ -202,13 +201,12 @@ KERNEL LAUNCH_BOUNDS(EACH_THREADS, 1)
 static segment_given given_of(const kernel_segmented_pass &from, const segment_plan &plan) {
     const kernel_segments &segments = from.segments;
     segment_given given = {};
-    const bool is_counted = segments.kind == KERNEL_SEGMENT_OFFSETS || segments.kind == KERNEL_SEGMENT_LENGTHS;
     given.kind = segments.kind;
     given.size = static_cast<unsigned>(type_bytes(segments.type));
     given.data = segments.data;
     given.count_at = segments.count_at;
-    given.items = is_counted ? segments.count : from.pass.rows;
-    given.limit = is_counted || has_rows_of_segments(from) ? segments.count : from.pass.rows;
+    given.items = is_counted(segments.kind) ? segments.count : from.pass.rows;
+    given.limit = segments_limit(from);
     given.found = segments.found;
     given.wrong = segments.wrong;
     given.chunk_sums = plan.chunk_sums;

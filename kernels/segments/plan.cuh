@@ -53,9 +53,19 @@ static inline size_t segment_shared_bytes(size_t rows, unsigned log_across, size
            (wants_segments ? rows * sizeof(uint32_t) : 0);
 }
 
+/* Whether the caller says how many segments there are. Keys and flags say it themselves. */
+HOST_DEVICE constexpr bool is_counted(kernel_segment_kind kind) {
+    return kind == KERNEL_SEGMENT_OFFSETS || kind == KERNEL_SEGMENT_LENGTHS;
+}
+
 /* Whether something has rows for each segment. */
 static inline bool has_rows_of_segments(const kernel_segmented_pass &pass) {
     return pass.carry_in || pass.carry_out || pass.has_offsets;
+}
+
+/* More segments than this are an error. */
+static inline uint64_t segments_limit(const kernel_segmented_pass &pass) {
+    return is_counted(pass.segments.kind) || has_rows_of_segments(pass) ? pass.segments.count : pass.pass.rows;
 }
 
 int run_segment_offsets(const kernel_segmented_pass &from, const segment_plan &plan);

@@ -24,10 +24,8 @@ struct segment_cutter {
 };
 
 static uint64_t most_segments(const kernel_segmented_pass &from) {
-    const kernel_segments &segments = from.segments;
-    const bool is_counted = segments.kind == KERNEL_SEGMENT_OFFSETS || segments.kind == KERNEL_SEGMENT_LENGTHS;
-    const uint64_t limit = is_counted || has_rows_of_segments(from) ? segments.count : from.pass.rows;
-    return is_counted || limit < from.pass.rows ? limit : from.pass.rows;
+    const uint64_t limit = segments_limit(from);
+    return is_counted(from.segments.kind) || limit < from.pass.rows ? limit : from.pass.rows;
 }
 
 /* The tables of totals. Tiles are counted as if they were the least ones, so that the workspace is the same whatever

@@ -12,10 +12,10 @@
 #include <vector>
 
 #include "cuda_runtime.h"
+#include "device_bytes.h"
 #include "emulator.h"
 #include "kernels.h"
 #include "linear_map.h"
-#include "table_values.h"
 
 extern "C" {
 #include "support/recurrence.h"
@@ -240,24 +240,6 @@ static bool alike(const table_case &what, table_type type, const unsigned char *
     const double x = load<double>(type, a), y = load<double>(type, b);
     return (x != x && y != y) || (what.operation == KERNEL_PRODUCT && x == 0 && y == 0);
 }
-
-struct device_bytes {
-    void *data = nullptr;
-    size_t size;
-    explicit device_bytes(const bytes &from) : size(from.size()) {
-        if (cudaMalloc(&data, size + 1) != cudaSuccess)
-            abort();
-        cudaMemcpy(data, from.data(), size, cudaMemcpyHostToDevice);
-    }
-    device_bytes(const device_bytes &) = delete;
-    ~device_bytes() { cudaFree(data); }
-    char *at(ptrdiff_t place) const { return static_cast<char *>(data) + place; }
-    bytes host() const {
-        bytes made(size);
-        cudaMemcpy(made.data(), data, size, cudaMemcpyDeviceToHost);
-        return made;
-    }
-};
 
 static void expect(bool right, const table_case &what, const char *how) {
     right ? passed++ : failed++;

@@ -12,8 +12,8 @@
 
 #include "choose/facts.h"
 #include "cuda_runtime.h"
+#include "device_bytes.h"
 #include "emulator.h"
-#include "table_values.h"
 
 static int passed = 0, failed = 0;
 static std::map<std::string, int> taken; /* by which form how many tables were summed */
@@ -200,24 +200,6 @@ static bool alike(table_type type, const bytes &a, const bytes &b, size_t first)
             return false;
     return true;
 }
-
-struct device_bytes {
-    void *data = nullptr;
-    size_t size;
-    explicit device_bytes(const bytes &from) : size(from.size()) {
-        if (cudaMalloc(&data, size + 1) != cudaSuccess)
-            abort();
-        cudaMemcpy(data, from.data(), size, cudaMemcpyHostToDevice);
-    }
-    device_bytes(const device_bytes &) = delete;
-    ~device_bytes() { cudaFree(data); }
-    char *at(ptrdiff_t place) const { return static_cast<char *>(data) + place; }
-    bytes host() const {
-        bytes made(size);
-        cudaMemcpy(made.data(), data, size, cudaMemcpyDeviceToHost);
-        return made;
-    }
-};
 
 static void expect(bool right, const table_case &what, const char *how) {
     right ? passed++ : failed++;

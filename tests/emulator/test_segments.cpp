@@ -11,9 +11,9 @@
 #include <tuplescan/tuplescan.h>
 
 #include "cuda_runtime.h"
+#include "device_bytes.h"
 #include "emulator.h"
 #include "kernels.h"
-#include "table_values.h"
 
 static int passed = 0, failed = 0;
 
@@ -49,23 +49,6 @@ struct segments_case {
     size_t count() const { return offsets.size() - 1; }
 };
 
-struct device_bytes {
-    void *data = nullptr;
-    size_t size;
-    explicit device_bytes(const bytes &from) : size(from.size()) {
-        if (cudaMalloc(&data, size + 1) != cudaSuccess)
-            abort();
-        cudaMemcpy(data, from.data(), size, cudaMemcpyHostToDevice);
-    }
-    device_bytes(const device_bytes &) = delete;
-    ~device_bytes() { cudaFree(data); }
-    char *at(size_t place) const { return static_cast<char *>(data) + place; }
-    bytes host() const {
-        bytes made(size);
-        cudaMemcpy(made.data(), data, size, cudaMemcpyDeviceToHost);
-        return made;
-    }
-};
 template <class T> static bytes bytes_of(const std::vector<T> &values) {
     const unsigned char *const from = reinterpret_cast<const unsigned char *>(values.data());
     return bytes(from, from + values.size() * sizeof(T));
