@@ -78,7 +78,7 @@ static size_t row_bytes_of(const struct scan_decay *decay) {
     return decay->of.columns * table_type_size(decay->file.layout.type);
 }
 
-/* Of a file that does not say how many rows it has, two are read: one alone is that of all rows. */
+/* Reads two rows of a file that does not say how many it has: if there is only one, it is that of all rows. */
 static int look_ahead(struct scan_decay *decay, bool *is_row) {
     const size_t row = row_bytes_of(decay);
     decay->ahead = memory_allocate(2 * row);

@@ -7,6 +7,11 @@ _ROWS = {
     "cummin": (MINIMUM, "minima", "the greatest value of the type", (2, 1, 1)),
     "cumprod": (PRODUCT, "products", "1", (2, 2, 8)),
 }
+# What `also` says where there are gradients.
+GRADIENTS = (
+    ". The gradient of an extreme\n    goes to the last place where it was taken, "
+    "and that of a product divides by nothing"
+)
 _DOCUMENT = """Running {results} {along}, as tuplescan.{name}() has them{also}.
 
     Parameters

@@ -14,7 +14,7 @@ from jax.sharding import NamedSharding, PartitionSpec
 
 from . import _core
 from ._kinds import refuse_missing
-from ._operations import of_each_operation
+from ._operations import GRADIENTS, of_each_operation
 from ._tables import coefficients_shape, float_type, kept_in, three_axes
 from ._types import MINIMUM, PRODUCT, SUM, taken
 
@@ -345,8 +345,7 @@ def _extremes_of(kind):
 cummax, cummin, cumprod = of_each_operation(
     _of_an_operation,
     '>>> import jax\n    >>> tuplescan.jax.{name}(jax.numpy.array([2, 1, 4], "i4"))\n    Array({shown}, dtype=int32)',
-    also=". The gradient of an extreme\n    goes to the last place where it was taken, "
-    "and that of a product divides by nothing",
+    also=GRADIENTS,
     along="along an axis",
     parameters="x, axis, exclusive, reverse",
     returns="jax.Array of x's shape",

@@ -12,7 +12,7 @@ from torch.autograd import forward_ad
 import tuplescan
 
 from ._libraries import library_of
-from ._operations import of_each_operation
+from ._operations import GRADIENTS, of_each_operation
 from ._tables import kept_in, recur
 from ._types import MINIMUM, PRODUCT, Options, taken
 
@@ -482,8 +482,7 @@ def _of_an_operation(name, operation):
 cummax, cummin, cumprod = of_each_operation(
     _of_an_operation,
     ">>> import torch\n    >>> tuplescan.torch.{name}(torch.tensor([2, 1, 4]))\n    tensor({shown})",
-    also=". The gradient of an extreme\n    goes to the last place where it was taken, "
-    "and that of a product divides by nothing",
+    also=GRADIENTS,
     along="along a dimension",
     parameters="x, dim, exclusive, reverse",
     returns="Tensor of x's shape, row-major",

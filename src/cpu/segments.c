@@ -116,11 +116,10 @@ static void put_start(const struct scan *one, void *row) {
     const struct element *element = one->element;
     if (one->carry_in && row != one->carry_in)
         memcpy(row, one->carry_in, values_bytes(one));
-    for (size_t j = 0; j < one->in.columns && !one->carry_in; j++)
-        if (element->give)
-            element->give((char *)row + j * table_type_size(element->type), element->start, 1);
-        else
-            memcpy((char *)row + j * element->bytes, element->start, element->bytes);
+    if (!one->carry_in && !element->give)
+        element_fill(element, row, element->start, one->in.columns);
+    for (size_t j = 0; j < one->in.columns && !one->carry_in && element->give; j++)
+        element->give((char *)row + j * table_type_size(element->type), element->start, 1);
 }
 
 /* Rows of maps take the place of those of values. Returns where the last values go. */

@@ -174,7 +174,7 @@ table_status ranks_prefix_sum(struct together *all, const table_view *in, const 
     return run(&call, in, out);
 }
 
-/* Of no rows, none has the coefficients of the row before. */
+/* A rank without rows has none that takes the coefficients of the row before, so it is not asked for them. */
 table_status ranks_linear_recurrence(struct together *all, const table_view *a, const table_view *b,
                                      const table_view *h, const table_scan_options *options) {
     struct ranks_call call;

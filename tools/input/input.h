@@ -79,14 +79,14 @@ struct input_format {
     const char *ending;        /* of names of files; NULL: none means it */
     const char *begins;        /* of a file of several tables: how it begins, where a member is asked for; or NULL */
     char delimiter;            /* of text, between its fields; 0: it is none */
-    /* Of a table whose values lie as in memory, after a header: *bytes of the header, of which `least` say how many, or
-     * fewer, where the file is not of this format; NULL: it has none. */
+    /* Formats whose values lie as in memory, after a header, have these two, and `open` is NULL. header() tells the
+     * header's *bytes from the first `least` bytes of the file, which may have fewer; NULL: there is no header. */
     size_t least;
     bool (*header)(const struct input_file *file, size_t *bytes, struct input_reason *reason);
     /* The layout of such a table in a file of `total` bytes, or INPUT_UNKNOWN, whose first `count` are at hand. */
     bool (*locate)(const unsigned char *bytes, size_t count, size_t total, const struct input_request *request,
                    struct table_layout *layout, struct input_reason *reason);
-    /* Of any other table: reads what lies before the values, finds the layout, and says how values are read. */
+    /* Other formats read what lies before the values, find the layout, and say how values are read. */
     int (*open)(struct input_file *file, const struct input_request *request);
     /* After the values, of which the file had that many bytes: whether it may end there. Fills in unknown rows. */
     bool (*has)(struct table_layout *layout, size_t bytes, struct input_reason *reason);
