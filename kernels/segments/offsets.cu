@@ -60,7 +60,8 @@ KERNEL LAUNCH_BOUNDS(WARP_LANES, 1) segment_begin_kernel(segment_where where, se
 
 KERNEL LAUNCH_BOUNDS(EACH_THREADS, 1) segment_offsets_kernel(segment_where where, segment_given given) {
     const uint64_t count = where.count();
-    if (!given.data || load_vector(&where.header->wrong) == given.limit + 1) /* what others find here is less */
+    /* Other threads may lower the word meanwhile, to an index, which is less than this: so the load is atomic, too. */
+    if (!given.data || load_relaxed(&where.header->wrong) == given.limit + 1)
         return;
     each_index(count + 1, [&](uint64_t index) {
         const int64_t offset = given_number(given, index);
