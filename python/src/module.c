@@ -26,8 +26,6 @@ static PyMethodDef methods[] = {
     {"state_join", core_state_join, METH_VARARGS, NULL},
     {"histogram", core_histogram, METH_VARARGS, NULL},
     {"sort", core_sort, METH_VARARGS, NULL},
-    {"argsort", core_argsort, METH_VARARGS, NULL},
-    {"digit_counts", core_digit_counts, METH_VARARGS, NULL},
     {"tensors_are_here", core_tensors_are_here, METH_VARARGS, NULL},
     {"cupy_is_here", core_cupy_is_here, METH_VARARGS, NULL},
     {"xla_handlers", core_xla_handlers, METH_NOARGS, NULL},

@@ -88,7 +88,5 @@ PyObject *core_xla_handlers(PyObject *module, PyObject *nothing);
 /* keys.c */
 PyObject *core_histogram(PyObject *module, PyObject *arguments);
 PyObject *core_sort(PyObject *module, PyObject *arguments);
-PyObject *core_argsort(PyObject *module, PyObject *arguments);
-PyObject *core_digit_counts(PyObject *module, PyObject *arguments);
 
 #endif

@@ -246,7 +246,6 @@ def test_what_is_missing_stays_a_gap(make, kind):
 
 CALLS = {
     **{name: getattr(tuplescan, name) for name in ("column_totals", "sort", "argsort", "histogram", "bincount")},
-    "digit_counts": tuplescan.digit_counts,
     "weights": lambda x: tuplescan.histogram([1] * len(x), weights=x),
     "start": lambda x: tuplescan.cumsum([1], start=x),
     "cumsum": lambda x: tuplescan.cumsum([x, [1] * len(x)]),

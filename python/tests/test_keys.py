@@ -3,7 +3,7 @@ import re
 import numpy as np
 import pytest
 import tuplescan
-from arrays import INTEGERS, KINDS, LAYOUTS, REAL, in_both_orders, values
+from arrays import INTEGERS, KINDS, LAYOUTS, REAL, values
 
 RANDOM = np.random.default_rng(11)
 FLOATS = np.concatenate([RANDOM.normal(size=3000), [0.0, -0.0, np.inf, -np.inf, 0.0, -0.0], np.repeat(0.25, 5)])
@@ -58,12 +58,10 @@ def test_sort_errors():
 def test_types_that_are_refused(kind, way):
     x = np.zeros(2, kind)
     for call, told in [(tuplescan.sort, "cannot be sorted"), (tuplescan.argsort, "cannot be sorted"),
-                       (tuplescan.histogram, "no histogram"), (tuplescan.digit_counts, "no digits"),
+                       (tuplescan.histogram, "no histogram"),
                        (lambda x: tuplescan.histogram([1, 2], weights=x), "weights")]:  # fmt: skip
         with pytest.raises(TypeError, match=f"{re.escape(repr(x.dtype))}.*{told}.*64 bits. .*{way}"):
             call(x)
-    with pytest.raises(TypeError, match="float16.*no digits.*astype.'float32'"):
-        tuplescan.digit_counts(np.zeros(2, "f2"))
 
 
 def test_sort_of_one_value_and_of_subclasses():
@@ -88,7 +86,7 @@ def test_sort_of_one_value_and_of_subclasses():
 def test_what_is_masked_has_no_order_and_counts_nothing():
     x = np.ma.array([1, 2, 100, 4], mask=[0, 0, 1, 0])
     for call, name in [
-        (tuplescan.sort, "sort"), (tuplescan.argsort, "argsort"), (tuplescan.digit_counts, "digit_counts"),
+        (tuplescan.sort, "sort"), (tuplescan.argsort, "argsort"),
         (tuplescan.bincount, "bincount"), (tuplescan.histogram, "histogram"),
         (lambda x: tuplescan.histogram(x, x), "histogram"), (lambda x: tuplescan.histogram([1], x), "bins"),
         (lambda x: tuplescan.histogram([1] * 4, weights=x), "weights"),
@@ -222,39 +220,6 @@ def test_bincount_errors():
         tuplescan.bincount([1], minlength=-1)
 
 
-@pytest.mark.parametrize("kind", in_both_orders("u1", "u2", "u4", "u8", "i4", "i8", "f4", "f8"))
-def test_digit_counts(kind):
-    given = sortable(kind)[:2500]
-    x = given.astype(given.dtype.newbyteorder("="))
-    bits = x.view(f"u{x.itemsize}").astype("u8")
-    top = np.uint64(1 << (x.itemsize * 8 - 1))
-    every = np.uint64((1 << x.itemsize * 8) - 1)
-    if x.dtype.kind == "i":
-        bits = bits ^ top
-    if x.dtype.kind == "f":
-        bits = np.where(bits & top, bits ^ every, bits ^ top)
-    for width, first, length in [(4, 0, 1000), (3, 2, 100), (8, 0, 0)]:
-        digits = (bits >> np.uint64(first) & np.uint64((1 << width) - 1)).astype(int)
-        chunk = length or 16384
-        wanted = [np.bincount(digits[i : i + chunk], minlength=1 << width) for i in range(0, len(x), chunk)]
-        got = tuplescan.digit_counts(given, width, first, chunk_length=length)
-        np.testing.assert_array_equal(got, wanted)
-        flipped = tuplescan.digit_counts(x[::-1][::-1], width, first, chunk_length=length, descending=True)
-        np.testing.assert_array_equal(flipped, got[:, ::-1])
-
-
-def test_digit_counts_errors():
-    keys = np.zeros(3, "u4")
-    assert tuplescan.digit_counts(keys[:0], 4).shape == (0, 16)
-    for bits, first in [(0, 0), (17, 0), (8, 32), (8, -1), (8, 2**32), (8, 2**64), (2**32 + 8, 0)]:
-        with pytest.raises(ValueError, match="bit"):
-            tuplescan.digit_counts(keys, bits, first)
-    with pytest.raises(ValueError, match="chunk_length"):
-        tuplescan.digit_counts(keys, chunk_length=-1)
-    with pytest.raises(ValueError, match="one dimension"):
-        tuplescan.digit_counts(np.zeros((3, 3), "u4"))
-
-
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("kind", KINDS)
 def test_column_totals(kind, layout):
@@ -295,7 +260,6 @@ CALLS = {
     "weights of bincount": lambda x: tuplescan.bincount(np.arange(len(x)), x[:, 0]),
     "sort": lambda x: tuplescan.sort(x).astype(x.dtype.newbyteorder("=")),
     "argsort": tuplescan.argsort,
-    "digit_counts": lambda x: tuplescan.digit_counts(x.reshape(-1), 4),
 }
 
 

@@ -28,7 +28,6 @@ __all__ = [
     "cumsum",
     "cumulative_sum",
     "cuda_unavailable",
-    "digit_counts",
     "discounted_returns",
     "ewm_mean",
     "get_num_threads",
@@ -45,7 +44,7 @@ __all__ = [
 # Where what is imported when it is first asked for is, and numpy with it.
 _FROM = {
     "_calls": ("column_totals", "cummax", "cummin", "cumprod", "cumulative_sum", "nancumsum"),
-    "_keys": ("argsort", "bincount", "digit_counts", "histogram", "sort"),
+    "_keys": ("argsort", "bincount", "histogram", "sort"),
     "_recurrences": ("discounted_returns", "ewm_mean", "lfilter1", "linear_recurrence"),
     "_segments": ("segmented_cumsum", "segmented_totals"),
     "_state": ("State",),

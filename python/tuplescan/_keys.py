@@ -106,7 +106,7 @@ def histogram(a, bins=10, range=None, density=None, weights=None, *, threads=Non
     if weight_values is not None and weight_values.dtype.kind in "iu":
         counts = _weigh_exactly(values, weight_values, len(edges) - 1, seen_edges)
     else:
-        counts = _count(values, weight_values, len(edges) - 1, seen_edges, 0)
+        counts = _count(values, weight_values, len(edges) - 1, seen_edges)
     if weight_values is not None:
         # To numpy it is only sums over even bins that have the byte order of the weights.
         kind = weight_values.dtype if np.ndim(bins) == 0 else weight_values.dtype.newbyteorder("=")
@@ -122,24 +122,24 @@ def _weigh_exactly(values, weights, bins, edges):
     exact = 53 - len(values).bit_length()
     limit = 1 << exact
     if not len(words) or -limit <= int(words.min()) and int(words.max()) <= limit:
-        return _count(values, words, bins, edges, 0).astype(np.int64)
+        return _count(values, words, bins, edges).astype(np.int64)
     words, sums = words.view(np.uint64), np.zeros(bins, np.uint64)
     for shift in range(0, 64, exact):
         part = words >> np.uint64(shift) & np.uint64(limit - 1)
-        sums += _count(values, part, bins, edges, 0).astype(np.uint64) << np.uint64(shift)
+        sums += _count(values, part, bins, edges).astype(np.uint64) << np.uint64(shift)
     return sums
 
 
-def _count(values, weights, bins, edges, first):
+def _count(values, weights, bins, edges):
     if weights is None:
         counts = np.zeros(bins, np.uint64)
-        _core.histogram(values, None, counts, edges, first)
+        _core.histogram(values, None, counts, edges)
         return counts.view(np.int64)
     if weights.dtype.kind not in "biuf" or weights.dtype.itemsize > 8:
         raise _refused("cannot be summed as weights", weights.dtype)
     sums = np.zeros(bins, np.float64)
     weighing = np.require(weights, np.float64, ["C", "A"])
-    _core.histogram(values, weighing, sums, edges, first)
+    _core.histogram(values, weighing, sums, edges)
     return sums
 
 
@@ -195,7 +195,7 @@ def bincount(x, weights=None, minlength=0, *, threads=None):
     bins = max(int(values.max()) + 1, minlength)
     if bins > _BINS_MOST:
         return np.bincount(values.astype(np.int64), weights, minlength)
-    return _count(values, weights, bins, None, 0)
+    return _count(values, weights, bins, None)
 
 
 def _sortable(a, axis, call):
@@ -256,7 +256,7 @@ def sort(a, axis=-1, kind=None, *, descending=False, threads=None):
     """
     values, axis, lines = _sortable(a, axis, "sort")
     for line in lines.reshape(-1, lines.shape[-1]) if lines.size else ():
-        _core.sort(line, descending)
+        _core.sort(line, None, descending)
     return _wrapped(a, np.moveaxis(lines.astype(values.dtype, copy=False), -1, axis))
 
 
@@ -298,63 +298,5 @@ def argsort(a, axis=-1, kind=None, *, descending=False, threads=None):
     order = np.empty(lines.shape, np.uint64)
     if lines.size:
         for line, places in zip(lines.reshape(-1, lines.shape[-1]), order.reshape(-1, lines.shape[-1])):
-            _core.argsort(line, places, descending)
+            _core.sort(line, places, descending)
     return _wrapped(a, np.moveaxis(order.view(np.int64), -1, axis))
-
-
-@limited
-def digit_counts(keys, bits=8, first_bit=0, *, chunk_length=0, descending=False, threads=None):
-    """How many keys of each digit every chunk of keys has: the counters of radix sort.
-
-    The digit of a key is `bits` bits of its sort key from `first_bit` on: the value for unsigned integers; the value
-    with its top bit flipped for signed ones; for floats their bits, in the order of their values.
-
-    Parameters
-    ----------
-    keys : array of one dimension
-        Of 32- or 64-bit type, uint8 or uint16.
-    bits : int
-        1 to 16.
-    first_bit : int
-    chunk_length : int
-        Keys in a chunk; 0 stands for 16384, or 16 for each digit if that is more.
-    descending : bool
-        Take the sort keys with all bits flipped.
-    threads : int, optional
-        As for cumsum().
-
-    Returns
-    -------
-    array of shape (chunks, 2**bits)
-        uint32, or uint64 for more than 2^32 - 1 keys.
-
-    Raises
-    ------
-    TypeError
-        For other types, and if something is masked or missing.
-    ValueError
-        For bits that the keys do not have.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> tuplescan.digit_counts(np.array([0, 1, 3, 3, 2, 3], "u4"), bits=2, chunk_length=4)
-    array([[1, 1, 0, 2],
-           [0, 0, 1, 1]], dtype=uint32)
-    """
-    values = np.asarray(_seen(keys, "digit_counts"))
-    if values.ndim != 1:
-        raise ValueError("keys must have one dimension")
-    native = values.dtype.newbyteorder("=")
-    if native in _KEYS:
-        raise TypeError(f"{values.dtype!r} has no digits here: give keys.astype({_KEYS[native].name!r})")
-    if native not in _DIRECT:
-        raise _refused("has no digits here", values.dtype)
-    if not 0 <= first_bit < 64 or not 1 <= bits <= 16:
-        raise ValueError(f"bits: {bits} from bit {first_bit} on are no 1 to 16 bits of keys")
-    values = np.require(values, native, ["C", "A"])
-    chunks = _core.digit_counts(values, None, first_bit, bits, descending, chunk_length)
-    counters = np.zeros((chunks, 1 << bits), np.uint64 if len(values) >> 32 else np.uint32)
-    if chunks:
-        _core.digit_counts(values, counters.reshape(-1), first_bit, bits, descending, chunk_length)
-    return counters
