@@ -125,14 +125,23 @@ def options_of_scan(command):
 
 
 def parameters(stub, name):
-    tree = ast.parse((TREE / f'python/tuplescan/{stub}.pyi').read_text())
-    calls = [node.args for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == name]
-    return {argument.arg for call in calls for argument in call.args + call.kwonlyargs}
+    """Of a call, or the keywords that a class of _options.py is of, with those of the classes that it is made of."""
+    tree = ast.parse((TREE / f'python/tuplescan/{stub}').read_text())
+    found = set()
+    for node in (node for node in tree.body if getattr(node, 'name', None) == name):
+        if isinstance(node, ast.ClassDef):
+            found |= {field.target.id for field in node.body if isinstance(field, ast.AnnAssign)}
+            shared = [base.id for base in node.bases if base.id != 'TypedDict']
+        else:
+            found |= {argument.arg for argument in node.args.args + node.args.kwonlyargs}
+            shared = [node.args.kwarg.annotation.slice.id] if node.args.kwarg else []
+        found = found.union(*(parameters('_options.py', options) for options in shared))
+    return found
 
 
 def page(command):
     has = {'C': fields_of_c(), 'scan': options_of_scan(command)}
-    has |= {call: parameters(*where) for call, where in PYTHON.items()}
+    has |= {call: parameters(where[0] + '.pyi', where[1]) for call, where in PYTHON.items()}
     reasons, faults, texts = {}, [], []
     for option, calls, text in WHY_NOT:
         for call in calls:

@@ -135,18 +135,49 @@ def same(got, wanted):
 CALLS_ON_NOTHING = ("cuda_unavailable", "get_num_threads")
 
 
-def public_names(module):
-    """What the module's stub has for its users: calls, classes, and calls that are as others."""
-    names = set()
+def stub_of(module):
+    """What the module's stub has for its users, by name: calls and classes. What is as another call is that one."""
+    found = {}
     for node in ast.parse(pathlib.Path(module.__file__).with_suffix(".pyi").read_text()).body:
-        names |= {node.name} if isinstance(node, (ast.FunctionDef, ast.ClassDef)) else set()
-        names |= {target.id for target in node.targets} if isinstance(node, ast.Assign) else set()
-    return sorted(name for name in names if not name.startswith("_"))
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            found[node.name] = node
+        elif isinstance(node, ast.Assign) and isinstance(node.value, ast.Name) and node.value.id in found:
+            found[node.targets[0].id] = found[node.value.id]
+    return {name: node for name, node in found.items() if not name.startswith("_")}
+
+
+def keywords_of(options):
+    """The keywords of a class of _options.py, with those of the classes that it is made of."""
+    stub = pathlib.Path(sys.modules["tuplescan"].__file__).with_name("_options.py")
+    of = next(node for node in ast.parse(stub.read_text()).body if getattr(node, "name", None) == options)
+    own = {node.target.id for node in of.body if isinstance(node, ast.AnnAssign)}
+    return own.union(*(keywords_of(base.id) for base in of.bases if base.id != "TypedDict"))
+
+
+def check_stub(thing, stub):
+    """That a call has the parameters of its stub, and a class its methods."""
+    if inspect.isclass(thing):
+        declared = {of.name for of in stub.body if isinstance(of, ast.FunctionDef)}
+        assert all(hasattr(thing, name) for name in declared)
+        assert {name for name in vars(thing) if name[0] != "_"} <= declared
+        return
+    parameters, arguments = inspect.signature(thing).parameters, stub.args
+    named = {argument.arg for argument in arguments.kwonlyargs}
+    if arguments.kwarg:
+        named |= keywords_of(arguments.kwarg.annotation.slice.id)
+    keyword_only = {name for name, of in parameters.items() if of.kind is inspect.Parameter.KEYWORD_ONLY}
+    assert named == keyword_only, stub.name
+    positional = [argument.arg for argument in arguments.posonlyargs + arguments.args]
+    assert positional == [name for name in parameters if name not in keyword_only], stub.name
+    assert stub.returns and all(argument.annotation for argument in arguments.args + arguments.kwonlyargs)
 
 
 def check_examples(module, run=True):
-    """That all that is public says what it does in numpydoc's sections, with examples, which are run and show what comes."""
-    documented = {name: getattr(module, name) for name in public_names(module)}
+    """That all that is public is as its stub and says what it does, with examples, which are run and show what comes."""
+    stubs = stub_of(module)
+    documented = {name: getattr(module, name) for name in stubs}
+    for name, thing in documented.items():
+        check_stub(thing, stubs[name])
     for name, of_class in [(name, thing) for name, thing in documented.items() if inspect.isclass(thing)]:
         methods = {f"{name}.{key}": getattr(of_class, key) for key in vars(of_class) if not key.startswith("_")}
         documented |= {key: method for key, method in methods.items() if inspect.isroutine(method)}

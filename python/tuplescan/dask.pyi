@@ -1,16 +1,12 @@
-from typing import Any, SupportsIndex
+from typing import Any, SupportsIndex, Unpack
 
-from numpy.typing import ArrayLike, DTypeLike
+from numpy.typing import DTypeLike
+
+from ._options import Started
 
 # A dask.array.Array gives one: Any, so that who reads stubs need not have dask.
 def cumsum(
-    x: Any,
-    axis: SupportsIndex = 0,
-    dtype: DTypeLike | None = None,
-    *,
-    exclusive: bool = False,
-    reverse: bool = False,
-    start: ArrayLike | None = None,
+    x: Any, axis: SupportsIndex = 0, dtype: DTypeLike | None = None, **options: Unpack[Started]
 ) -> Any: ...
 
 # Arguments and results are those of cumsum().
@@ -18,12 +14,4 @@ cummax = cumsum
 cummin = cumsum
 cumprod = cumsum
 
-def linear_recurrence(
-    a: Any,
-    b: Any,
-    axis: SupportsIndex = 0,
-    *,
-    exclusive: bool = False,
-    reverse: bool = False,
-    start: ArrayLike | None = None,
-) -> Any: ...
+def linear_recurrence(a: Any, b: Any, axis: SupportsIndex = 0, **options: Unpack[Started]) -> Any: ...

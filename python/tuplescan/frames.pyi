@@ -1,12 +1,13 @@
-from collections.abc import Mapping, Sequence
-from typing import Any, TypeVar, overload
+from collections.abc import Mapping
+from typing import Any, TypeVar, Unpack, overload
 
-from numpy.typing import ArrayLike, DTypeLike
+from numpy.typing import DTypeLike
 
-from . import State
+from ._options import Checked, Mean
 
 _Frame = TypeVar("_Frame")
 _Name = TypeVar("_Name")
+_List = list[Any] | tuple[Any, ...]
 
 @overload
 def cumsum(
@@ -14,41 +15,16 @@ def cumsum(
     dtype: DTypeLike | None = None,
     *,
     by: Any = None,
-    exclusive: bool = False,
-    reverse: bool = False,
-    start: ArrayLike | Sequence[ArrayLike] | None = None,
-    check_overflow: bool = False,
-    state: State | None = None,
     skipna: bool = True,
-    threads: int | None = None,
+    **options: Unpack[Checked],
 ) -> dict[_Name, Any]: ...
 @overload
 def cumsum(
-    frame: list[Any] | tuple[Any, ...],
-    dtype: DTypeLike | None = None,
-    *,
-    by: Any = None,
-    exclusive: bool = False,
-    reverse: bool = False,
-    start: ArrayLike | Sequence[ArrayLike] | None = None,
-    check_overflow: bool = False,
-    state: State | None = None,
-    skipna: bool = True,
-    threads: int | None = None,
+    frame: _List, dtype: DTypeLike | None = None, *, by: Any = None, skipna: bool = True, **options: Unpack[Checked]
 ) -> list[Any]: ...
 @overload
 def cumsum(
-    frame: _Frame,
-    dtype: DTypeLike | None = None,
-    *,
-    by: Any = None,
-    exclusive: bool = False,
-    reverse: bool = False,
-    start: ArrayLike | Sequence[ArrayLike] | None = None,
-    check_overflow: bool = False,
-    state: State | None = None,
-    skipna: bool = True,
-    threads: int | None = None,
+    frame: _Frame, dtype: DTypeLike | None = None, *, by: Any = None, skipna: bool = True, **options: Unpack[Checked]
 ) -> _Frame: ...
 
 # Arguments and results are those of cumsum().
@@ -58,37 +34,9 @@ cumprod = cumsum
 
 @overload
 def ewm_mean(
-    frame: Mapping[_Name, Any],
-    alpha: float | None = None,
-    *,
-    span: float | None = None,
-    halflife: float | None = None,
-    com: float | None = None,
-    adjust: bool = True,
-    ignore_na: bool = False,
-    threads: int | None = None,
+    frame: Mapping[_Name, Any], alpha: float | None = None, **options: Unpack[Mean]
 ) -> dict[_Name, Any]: ...
 @overload
-def ewm_mean(
-    frame: list[Any] | tuple[Any, ...],
-    alpha: float | None = None,
-    *,
-    span: float | None = None,
-    halflife: float | None = None,
-    com: float | None = None,
-    adjust: bool = True,
-    ignore_na: bool = False,
-    threads: int | None = None,
-) -> list[Any]: ...
+def ewm_mean(frame: _List, alpha: float | None = None, **options: Unpack[Mean]) -> list[Any]: ...
 @overload
-def ewm_mean(
-    frame: _Frame,
-    alpha: float | None = None,
-    *,
-    span: float | None = None,
-    halflife: float | None = None,
-    com: float | None = None,
-    adjust: bool = True,
-    ignore_na: bool = False,
-    threads: int | None = None,
-) -> _Frame: ...
+def ewm_mean(frame: _Frame, alpha: float | None = None, **options: Unpack[Mean]) -> _Frame: ...

@@ -1,11 +1,11 @@
-from typing import Any, SupportsIndex
+from typing import Any, SupportsIndex, Unpack
 
 import jax
 from jax.typing import ArrayLike
 
-def cumsum(
-    x: ArrayLike, axis: SupportsIndex | None = 0, dtype: Any = None, *, exclusive: bool = False, reverse: bool = False
-) -> jax.Array: ...
+from ._options import Started, Ways
+
+def cumsum(x: ArrayLike, axis: SupportsIndex | None = 0, dtype: Any = None, **options: Unpack[Ways]) -> jax.Array: ...
 
 # Arguments and results are those of cumsum().
 cummax = cumsum
@@ -13,11 +13,5 @@ cummin = cumsum
 cumprod = cumsum
 
 def linear_recurrence(
-    a: ArrayLike,
-    b: ArrayLike,
-    axis: SupportsIndex | None = 0,
-    *,
-    exclusive: bool = False,
-    reverse: bool = False,
-    start: ArrayLike | None = None,
+    a: ArrayLike, b: ArrayLike, axis: SupportsIndex | None = 0, **options: Unpack[Started]
 ) -> jax.Array: ...

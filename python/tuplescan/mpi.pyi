@@ -1,8 +1,9 @@
-from typing import Any
+from typing import Any, Unpack
 
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from . import State
+from ._options import Checked
 
 # comm is an mpi4py.MPI.Intracomm: Any, so that who reads stubs need not have MPI.
 def cumsum(
@@ -11,12 +12,7 @@ def cumsum(
     out: NDArray[Any] | None = None,
     *,
     comm: Any = None,
-    exclusive: bool = False,
-    reverse: bool = False,
-    start: ArrayLike | None = None,
-    check_overflow: bool = False,
-    state: State | None = None,
-    threads: int | None = None,
+    **options: Unpack[Checked],
 ) -> NDArray[Any]: ...
 
 # Arguments and results are those of cumsum().

@@ -1,8 +1,10 @@
+from typing import Unpack
+
 import torch
 
-def cumsum(
-    x: torch.Tensor, dim: int = 0, dtype: torch.dtype | None = None, *, exclusive: bool = False, reverse: bool = False
-) -> torch.Tensor: ...
+from ._options import Started, Ways
+
+def cumsum(x: torch.Tensor, dim: int = 0, dtype: torch.dtype | None = None, **options: Unpack[Ways]) -> torch.Tensor: ...
 
 # Arguments and results are those of cumsum().
 cummax = cumsum
@@ -10,13 +12,7 @@ cummin = cumsum
 cumprod = cumsum
 
 def linear_recurrence(
-    a: torch.Tensor | float,
-    b: torch.Tensor,
-    dim: int = 0,
-    *,
-    exclusive: bool = False,
-    reverse: bool = False,
-    start: torch.Tensor | float | None = None,
+    a: torch.Tensor | float, b: torch.Tensor, dim: int = 0, **options: Unpack[Started]
 ) -> torch.Tensor: ...
 def discounted_returns(
     rewards: torch.Tensor,
