@@ -35,11 +35,11 @@ tested() {
     part "$1" 300 "$python" -m pytest -v -p no:cacheprovider --tb=short --durations=3 "$PWD/python/tests/$2" -k "$3"
 }
 
-parts="cupy torch jax"
-for library in $parts; do
-    part "$library" 100 "$python" "$PWD/python/tests/gpu.py" "$library"
-done
+parts=
 if "$python" -c 'import pytest' 2>/dev/null; then
+    tested cupy gpu.py cupy
+    tested torch gpu.py torch
+    tested jax gpu.py jax
     tested torch-compiled torch_by_hand.py "cuda and compiled"
     tested torch-others torch_by_hand.py "cuda and not compiled"
     tested jax-bits-floats test_jax.py "bits and (f4 or f2)"
@@ -48,10 +48,8 @@ if "$python" -c 'import pytest' 2>/dev/null; then
 fi
 wait
 
-# Alone, so that they disturb nothing.
-part times 40 "$python" "$PWD/python/tests/gpu.py" --times
-wait
-part bench 100 "$python" -m tuplescan.bench --device cuda --seconds 0.1 --picture "$folder/speed.svg"
+# Alone, so that it disturbs nothing.
+part bench 100 "$python" tools/bench-python.py --device cuda
 wait
 
 passed=0 failed=0 skipped=0
@@ -75,13 +73,11 @@ for name in $parts; do
     cat "$folder/$name.log"
     add "$name"
 done
-for name in times bench; do
-    echo "==== $name"
-    cat "$folder/$name.log"
-    if ! grep -q "^== $name: ended with 0 " "$folder/$name.log"; then
-        failed=$((failed + 1))
-    fi
-done
-case $parts in *others*) ;; *) skipped=$((skipped + 5)) && echo "pytest is not here" ;; esac
+echo "==== bench"
+cat "$folder/bench.log"
+if ! grep -q "^== bench: ended with 0 " "$folder/bench.log"; then
+    failed=$((failed + 1))
+fi
+case $parts in *others*) ;; *) skipped=$((skipped + 8)) && echo "pytest is not here" ;; esac
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" -eq 0 ]

@@ -1,33 +1,17 @@
-"""What needs a GPU: arrays of CuPy, torch, JAX and numba on CUDA, as far as they are here. By hand: python
+"""What needs a GPU: arrays of CuPy, torch, JAX and numba on CUDA, as far as they are here. By hand: pytest
 python/tests/gpu.py, where a package that was built with CUDA is installed; tools/python-on-build.sh makes one of a
-build folder. Each result is compared with the same call on the CPU, to the bit. A check that ends its process, that
-hangs, or that leaves CUDA unusable counts as failed, and the others go on in a new process. The last line is "N passed,
-N failed, N skipped"; the exit code is 0 if none failed.
+build folder. Each result is compared with the same call on the CPU, to the bit."""
 
-Arguments: which libraries (cupy torch jax), all by default; --times prints what calls take instead, and fails nothing;
---checks NAME...: only these.
-"""
-
-import argparse
-import faulthandler
 import functools
-import importlib.util
 import itertools
 import os
-import pathlib
-import subprocess
-import sys
-import time
-import traceback
 
 os.environ.setdefault("JAX_ENABLE_X64", "1")
 os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
 
 import numpy as np  # noqa: E402
+import pytest  # noqa: E402
 import tuplescan  # noqa: E402
-from tuplescan import _core  # noqa: E402
-
-sys.path.insert(0, str(pathlib.Path(__file__).parent))
 from arrays import values  # noqa: E402
 
 KINDS = ["bool", "int8", "uint8", "int16", "int32", "int64", "float16", "float32", "float64"]
@@ -57,9 +41,6 @@ class CuPy:
     def on(self, stream):
         return stream
 
-    def wait(self, stream):
-        stream.synchronize()
-
     def number(self, stream):
         return stream.ptr
 
@@ -74,12 +55,6 @@ class CuPy:
         before = pool.total_bytes()
         call()
         return pool.total_bytes() - before
-
-    def sums(self, x):
-        return self.library.cumsum(x, 0)
-
-    def strided(self, x):
-        return x[:, ::2]
 
     def delay(self, x):
         """Work on the current stream that takes long, and then what x is."""
@@ -109,7 +84,7 @@ class Torch:
 
         self.library = torch
         if not torch.cuda.is_available():
-            raise ImportError("torch has no CUDA")
+            pytest.skip("torch has no CUDA")
         self.kinds, self.shapes = KINDS, SHAPES
 
     def put(self, x):
@@ -125,9 +100,6 @@ class Torch:
     def on(self, stream):
         return self.library.cuda.stream(stream)
 
-    def wait(self, stream):
-        stream.synchronize()
-
     def number(self, stream):
         return stream.cuda_stream
 
@@ -140,12 +112,6 @@ class Torch:
         cuda.reset_peak_memory_stats()
         call()
         return cuda.max_memory_allocated() - before
-
-    def sums(self, x):
-        return self.library.cumsum(x, 0)
-
-    def strided(self, x):
-        return x[:, ::2]
 
     def delay(self, x):
         big = self.library.ones((4096, 4096), device="cuda")
@@ -174,7 +140,7 @@ class Jax:
 
         self.library = jax
         if jax.default_backend() != "gpu":
-            raise ImportError("JAX has no CUDA")
+            pytest.skip("JAX has no CUDA")
         self.kinds, self.shapes = KINDS + UNSIGNED, [(5,), (3000, 4), (2, 3, 500), (0, 3)]  # each is compiled
 
     def put(self, x):
@@ -183,14 +149,6 @@ class Jax:
     def get(self, x):
         assert isinstance(x, self.library.Array) and {device.platform for device in x.devices()} == {"gpu"}
         return np.asarray(x)
-
-    def sums(self, x):
-        return self.jitted(self.library.numpy.cumsum)(x)
-
-    @functools.lru_cache(maxsize=None)
-    def jitted(self, call):
-        return self.library.jit(lambda x: call(x, 0))
-
 
 class Stream:
     """Another library's, by the protocol."""
@@ -246,7 +204,7 @@ def check_out_and_dtype(lib):
     tuplescan.cumsum(in_place, dtype=in_place.dtype, out=in_place)
     same(lib.get(in_place), tuplescan.cumsum(x, dtype="int32"))
     device = lib.put(x)
-    same(lib.get(tuplescan.cumsum(lib.strided(device))), tuplescan.cumsum(x[:, ::2]))
+    same(lib.get(tuplescan.cumsum(device[:, ::2])), tuplescan.cumsum(x[:, ::2]))
     same(
         lib.get(tuplescan.cumulative_sum(device, axis=0, include_initial=True)),
         tuplescan.cumulative_sum(x, axis=0, include_initial=True),
@@ -275,19 +233,19 @@ def check_streams(lib):
         tuplescan.cumsum(device)  # loads the kernel, for which the driver may wait
         for _ in range(3):
             lib.delay(device)
-        lib.wait(stream)
+        stream.synchronize()
         late = lib.delay(device)
         sums = tuplescan.cumsum(late)
         assert not lib.is_done(stream), "the call waits for the stream"
-    lib.wait(stream)
+    stream.synchronize()
     same(lib.get(sums), wanted)
     other = lib.stream()
     device = lib.put(x)
-    lib.wait(other)
+    other.synchronize()
     own = [other] if hasattr(other, "__cuda_stream__") else []
     for named in (lib.number(other), Stream(lib.number(other)), *own):
         sums = tuplescan.cumsum(device, stream=named)
-        lib.wait(other)
+        other.synchronize()
         same(lib.get(sums), wanted)
 
 
@@ -357,7 +315,7 @@ def check_initial(lib):
 
 
 def check_bfloat16(lib):
-    ml_dtypes = importable("ml_dtypes")
+    ml_dtypes = pytest.importorskip("ml_dtypes")
     kind = np.dtype(ml_dtypes.bfloat16)
     for shape in [(5,), (3000, 4), (3, 5000), (100, 3, 2)]:
         x = values(shape, "float32").astype(kind)
@@ -405,12 +363,6 @@ def check_states(lib):
         pass
 
 
-def importable(name):
-    if not importlib.util.find_spec(name):
-        raise NotHere(f"{name} is not here")
-    return importlib.import_module(name)
-
-
 def check_no_copy(lib):
     """What is large is read and written where it lies: beyond the result only workspace is taken."""
     x = lib.put(np.ones((1 << 22, 8), "f4"))
@@ -430,72 +382,6 @@ def check_no_copy(lib):
             taken = lib.bytes_beyond(lambda x=x, out=out, options=options: tuplescan.cumsum(x, out=out, **options))
             print(f"    {kind} {options}: {taken} bytes of workspace")
             assert 0 <= taken < size // 8
-
-
-def host_time(call, calls=200, rounds=30):
-    """Microseconds of one call, where the device is not what is waited for."""
-    best = 1.0
-    for _ in range(rounds):
-        begun = time.perf_counter()
-        for _ in range(calls):
-            call()
-        best = min(best, (time.perf_counter() - begun) / calls)
-        synchronize(call())
-    return best * 1e6
-
-
-def synchronize(x):
-    """All work, behind x if it is one of JAX's arrays."""
-    if hasattr(x, "block_until_ready"):
-        x.block_until_ready()
-    elif "torch" in sys.modules:
-        sys.modules["torch"].cuda.synchronize()
-    else:
-        sys.modules["cupy"].cuda.Device().synchronize()
-
-
-def call_parts(lib, x, out):
-    """Where the time of a call goes."""
-    stream = lib.library.cuda.current_stream().cuda_stream
-    arguments = x, out, 0, 0, None, None, None, stream
-
-    def ask():
-        return _core.scan_on_stream(*arguments, None)
-
-    needed = ask()
-    print(f"    asked for its workspace ({needed} bytes): {host_time(ask):.2f} us")
-    workspace = lib.library.empty(needed or 1, dtype=lib.library.uint8, device="cuda")
-    queued = host_time(lambda: _core.scan_on_stream(*arguments, workspace))
-    print(f"    queued in a workspace that is there: {queued:.2f} us")
-    print(f"    torch.cuda._sleep(1), a launch alone: {host_time(lambda: lib.library.cuda._sleep(1)):.2f} us")
-    with lib.library.profiler.profile(activities=[lib.library.profiler.ProfilerActivity.CUDA]) as profile:
-        tuplescan.cumsum(x, out=out)
-        synchronize(out)
-    for event in profile.key_averages():
-        print(f"    {event.count} x {event.key[:90]}")
-
-
-def call_time(lib):
-    x = lib.put(values((4, 3), "float32"))
-    out = lib.put(np.zeros((4, 3), "f4"))
-    print(f"    4 x 3, host time of a call: with out= {host_time(lambda: tuplescan.cumsum(x, out=out)):.2f} us, "
-          f"fresh {host_time(lambda: tuplescan.cumsum(x)):.2f} us, "
-          f"{lib.name}.cumsum {host_time(lambda: lib.sums(x)):.2f} us")  # fmt: skip
-    if lib.name == "torch":
-        from tuplescan import torch as operator
-
-        print(f"    tuplescan.torch.cumsum {host_time(lambda: operator.cumsum(x)):.2f} us")
-        short = host_time(lambda: lib.library.add(x, 1, out=out))
-        print(f"    torch.add(out=): {short:.2f} us")
-        call_parts(lib, x, out)
-
-
-def jax_call_time(jax):
-    x = jax.put(values((4, 3), "float32"))
-    ours, theirs = jax.jitted(tuplescan.cumsum), jax.jitted(jax.library.numpy.cumsum)
-    ours(x), theirs(x)
-    print(f"    4 x 3, host time of a call under jit: {host_time(lambda: ours(x)):.2f} us, "
-          f"jax.numpy.cumsum {host_time(lambda: theirs(x)):.2f} us")  # fmt: skip
 
 
 def check_transformations(jax):
@@ -533,13 +419,8 @@ def check_other_libraries(cupy):
     same(cupy.get(tuplescan.cumsum(Other(cupy.put(x)))), tuplescan.cumsum(x))
 
 
-def numba_cuda():
-    importable("numba")
-    return importlib.import_module("numba.cuda")
-
-
 def check_numba(cupy):
-    cuda = numba_cuda()
+    cuda = pytest.importorskip("numba.cuda")
     x = values((5000, 4), "float32")
     for array in (x, x[:, 1], x.astype("i4"), x.astype("f2")):
         array = np.ascontiguousarray(array)
@@ -558,7 +439,7 @@ def check_numba(cupy):
 
 def check_numba_does_not_wait(cupy):
     """An array's own stream is the one that is worked on."""
-    cuda = numba_cuda()
+    cuda = pytest.importorskip("numba.cuda")
     x = values((500000, 4), "float32")
     stream = cupy.stream()
     array = cuda.to_device(x, stream=cuda.external_stream(stream.ptr))
@@ -587,97 +468,21 @@ def check_jax_does_not_wait(jax):
 CHECKS = [check_kinds, check_options, check_bits, check_out_and_dtype, check_overflow, check_streams, check_graph,
           check_errors, check_nan, check_operations, check_recurrences, check_initial, check_bfloat16,
           check_states, check_no_copy]  # fmt: skip
-OF_CUPY = [check_other_libraries, check_numba, check_numba_does_not_wait]
-OF_JAX = [check_kinds, check_jax_options, check_bits, check_transformations, check_jax_does_not_wait]
-LIBRARIES = {"cupy": (CuPy, CHECKS + OF_CUPY, call_time), "torch": (Torch, CHECKS, call_time),
-             "jax": (Jax, OF_JAX, jax_call_time)}  # fmt: skip
-SECONDS_MOST = 60  # of a check
+LIBRARIES = {
+    "cupy": (CuPy, [*CHECKS, check_other_libraries, check_numba, check_numba_does_not_wait]),
+    "torch": (Torch, CHECKS),
+    "jax": (Jax, [check_kinds, check_jax_options, check_bits, check_transformations, check_jax_does_not_wait]),
+}
 
 
-class NotHere(Exception):
-    """What a check needs is not installed."""
+@functools.lru_cache(maxsize=None)
+def library(name):
+    pytest.importorskip(name)
+    return LIBRARIES[name][0]()
 
 
-def run_here(name, checks):
-    """One line for each check, before it and behind it; ends early where CUDA does not work any more."""
-    lib = LIBRARIES[name][0]()
-    for check in checks:
-        print(f"begun {check}", flush=True)
-        faulthandler.dump_traceback_later(SECONDS_MOST, exit=True)
-        begun, outcome = time.perf_counter(), "passed"
-        try:
-            globals()[check](lib)
-        except NotHere as error:
-            print(error)
-            outcome = "skipped"
-        except Exception:
-            traceback.print_exc(file=sys.stdout)
-            outcome = "failed"
-        faulthandler.cancel_dump_traceback_later()
-        print(f"{outcome} {check} {time.perf_counter() - begun:.1f} s", flush=True)
-        if outcome == "failed":
-            lib.get(lib.put(np.zeros(1)))
-
-
-def run_apart(name, checks):
-    """{"passed": ..., "failed": ..., "skipped": ...} of the checks, in as many processes as they need."""
-    counts, left = dict.fromkeys(("passed", "failed", "skipped"), 0), list(checks)
-    while left:
-        command = [sys.executable, "-u", __file__, name, "--here", "--checks", *left]
-        begun = None
-        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as child:
-            for line in child.stdout:
-                print(f"{name}: {line}", end="", flush=True)
-                word, _, rest = line.partition(" ")
-                check = rest.split(" ")[0].strip()
-                if word == "begun" and check in left:
-                    begun = check
-                elif word in counts and check == begun:
-                    counts[word] += 1
-                    left.remove(check)
-                    begun = None
-        if begun is None and child.returncode == 0:
-            break
-        gone = begun or left[0]
-        if gone in left:
-            print(f"{name}: failed {gone}: its process ended with {child.returncode}", flush=True)
-            counts["failed"] += 1
-            left.remove(gone)
-    return counts
-
-
-def why_not(name):
-    """Why a library cannot be used here, seen in a process of its own; None if it can."""
-    command = [sys.executable, __file__, name, "--here", "--checks"]
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    return None if done.returncode == 0 else done.stdout.strip().rpartition("\n")[2]
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("libraries", nargs="*", default=list(LIBRARIES))
-    parser.add_argument("--checks", nargs="*")
-    parser.add_argument("--times", action="store_true")
-    parser.add_argument("--here", action="store_true", help=argparse.SUPPRESS)
-    options = parser.parse_args()
-    if options.here:
-        run_here(options.libraries[0], options.checks)
-        return 0
-    print("CUDA:", tuplescan.cuda_unavailable() or "there")
-    counts = dict.fromkeys(("passed", "failed", "skipped"), 0)
-    for name in options.libraries:
-        _, checks, times = LIBRARIES[name]
-        names = [times.__name__] if options.times else options.checks or [check.__name__ for check in checks]
-        missing = why_not(name)
-        if missing is not None:
-            print(f"{name}: not here ({missing})")
-            counts["skipped"] += len(names)
-            continue
-        for outcome, count in run_apart(name, names).items():
-            counts[outcome] += count
-    print("{passed} passed, {failed} failed, {skipped} skipped".format(**counts))
-    return int(counts["failed"] != 0)
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+@pytest.mark.parametrize("name, check", [(name, check) for name, (_, checks) in LIBRARIES.items() for check in checks])
+def test_as_on_the_cpu(name, check):
+    if tuplescan.cuda_unavailable():
+        pytest.skip(tuplescan.cuda_unavailable())
+    check(library(name))
