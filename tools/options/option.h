@@ -2,7 +2,6 @@
 #ifndef OPTIONS_OPTION_H
 #define OPTIONS_OPTION_H
 
-#include <getopt.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -28,7 +27,7 @@ struct option_table {
     int (*check)(const void *arguments); /* EX_OK, or the exit code after a message about options; NULL: nothing */
 };
 
-enum { GO_ON = -1, ANY_OPERANDS = -1 };
+enum { GO_ON = -1, OPTIONS_HELP = -2, ANY_OPERANDS = -1 };
 
 /* The tables of all commands but bench, to say which command takes an option that this one does not; NULL ends them. */
 extern const struct option_table *const option_tables[];

@@ -1,27 +1,61 @@
 /* A command line, read by the table of its command. */
 #include <stdint.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "arguments.h"
+#include "guess.h"
 #include "message.h"
-#include "options/bad_option.h"
 #include "options/option.h"
 #include "options/takers.h"
 #include "threads.h"
 
-enum { OPTIONS = 64, CODES = 256 };
+/* A command line while it is read. */
+struct line {
+    const struct option_table *table;
+    void *arguments;
+    int argc, at; /* `at`: the word that comes next */
+    char **argv;  /* operands are moved to its beginning, after argv[0] */
+    int operands;
+    const char *like_a_file; /* the first word that was taken for letters and may be the name of a file; or NULL */
+};
 
-static int code_of(const struct option_table *table, unsigned row) {
-    return table->rows[row].letter ? table->rows[row].letter : CODES + (int)row;
+static const struct option_row help_row = {.name = "help", .letter = 'h'};
+
+/* Row number i of those that are options, --help being the first one; NULL: it is none. */
+static const struct option_row *row_at(const struct option_table *table, unsigned i) {
+    return i == 0 ? &help_row : table->rows[i - 1].name ? &table->rows[i - 1] : NULL;
 }
 
-static int take_option(const struct option_table *table, void *arguments, int code, char *value) {
-    const struct option_row *row = table->rows;
-    while (!row->name || code != code_of(table, (unsigned)(row - table->rows)))
-        row++;
+/* `value`: NULL for an option that takes none. */
+static int take_option(const struct line *line, const struct option_row *row, char *value) {
+    char *const arguments = line->arguments;
+    if (row == &help_row) {
+        options_help(line->table, stdout);
+        return OPTIONS_HELP;
+    }
     if (row->has)
-        *(bool *)((char *)arguments + row->has) = true;
-    return row->take(row->name, value, (char *)arguments + row->place);
+        *(bool *)(arguments + row->has) = true;
+    return row->take(row->name, value, arguments + row->place);
+}
+
+/* How many options may be meant by the first `length` letters of a name, *row being one; `list` names them. */
+static unsigned find_name(const struct option_table *table, const char *name, size_t length,
+                          const struct option_row **row, char *list, size_t room) {
+    unsigned matches = 0;
+    size_t used = 0;
+    list[0] = '\0';
+    for (unsigned i = 0; i <= table->count; i++) {
+        const struct option_row *one = row_at(table, i);
+        if (!one || strncmp(one->name, name, length) != 0)
+            continue;
+        *row = one;
+        if (one->name[length] == '\0')
+            return 1;
+        const int more = snprintf(list + used, room - used, "%s--%s", matches++ > 0 ? ", " : "", one->name);
+        used += more > 0 && (size_t)more < room - used ? (size_t)more : 0;
+    }
+    return matches;
 }
 
 static bool takes(const struct option_table *table, const char *name, size_t length) {
@@ -32,27 +66,89 @@ static bool takes(const struct option_table *table, const char *name, size_t len
     return false;
 }
 
-/* The complaint about an option that only other commands take; GO_ON when it is not that. */
-static int refuse_option_of_others(const struct option_table *table, char **argv) {
-    const char *last = argv[optind - 1];
-    const size_t length = strcspn(last, "=");
-    char list[100] = "";
-    size_t used = 0;
-    if (length <= 2 || strncmp(last, "--", 2) != 0 || takes(table, last + 2, length - 2))
-        return GO_ON;
-    for (unsigned i = 0; option_tables[i]; i++)
-        if (takes(option_tables[i], last + 2, length - 2))
-            used +=
-                (size_t)snprintf(list + used, sizeof list - used, "%s%s", used ? ", " : "", option_tables[i]->command);
-    const bool is_other = strcmp(table->command, argv[0]) != 0; /* tuplescan-mpi, whose subcommand is scan, too */
-    return used == 0 ? GO_ON
-                     : fail(EX_USAGE, "%.*s: is not for %s, but for %s%s", (int)length, last, table->command,
-                            is_other ? "tuplescan " : "", list);
+static bool may_be_file(const char *word) { return strpbrk(word, "./") || access(word, F_OK) == 0; }
+
+/* `shown`: what is no option, and `name` what somebody may have meant by it. */
+static int no_such_option(const struct line *line, const char *shown, const char *name) {
+    struct guess guess = guess_what(name, strcspn(name, "="));
+    for (unsigned i = 0; i <= line->table->count; i++)
+        if (row_at(line->table, i))
+            guess_consider(&guess, row_at(line->table, i)->name);
+    if (guess.best)
+        return fail(EX_USAGE, "%s: no such option; did you mean --%s?", shown, guess.best);
+    return fail(EX_USAGE, "%s: no such option; see tuplescan help %s", shown, line->argv[0]);
 }
 
-static int refuse_option(const struct option_table *table, char **argv, int result, const struct option *options) {
-    const int code = optopt == 0 ? refuse_option_of_others(table, argv) : GO_ON;
-    return code == GO_ON ? bad_option(argv, result, options) : code;
+/* A name that is not that of one option. `list`: of the options that it may be short for, if there are any. */
+static int refuse_name(const struct line *line, const char *word, int length, const char *list) {
+    const bool is_other = strcmp(line->table->command, line->argv[0]) != 0; /* tuplescan-mpi, which has a scan, too */
+    char others[100] = "";
+    size_t used = 0;
+    for (unsigned i = 0; option_tables[i]; i++)
+        if (length > 0 && takes(option_tables[i], word + 2, (size_t)length))
+            used += (size_t)snprintf(others + used, sizeof others - used, "%s%s", used ? ", " : "",
+                                     option_tables[i]->command);
+    if (used > 0)
+        return fail(EX_USAGE, "%.*s: is not for %s, but for %s%s", length + 2, word, line->table->command,
+                    is_other ? "tuplescan " : "", others);
+    if (*list)
+        return fail(EX_USAGE, "%.*s: ambiguous, as there are %s", length + 2, word, list);
+    return may_be_file(word) ? fail(EX_USAGE, "%s: no such option; if it is a file, write ./%s", word, word)
+                             : no_such_option(line, word, word + 2);
+}
+
+/* --NAME, --NAME=VALUE or --NAME VALUE, the name being as long as it has to be. */
+static int take_name(struct line *line, char *word) {
+    const size_t length = strcspn(word + 2, "=");
+    const struct option_row *row = NULL;
+    char list[400], *value = word[2 + length] ? word + 3 + length : NULL;
+    if (find_name(line->table, word + 2, length, &row, list, sizeof list) != 1)
+        return refuse_name(line, word, (int)length, list);
+    if (!row->argument && value)
+        return fail(EX_USAGE, "%.*s: takes no value", (int)length + 2, word);
+    if (row->argument && !value && line->at == line->argc)
+        return fail(EX_USAGE, "%s: needs a value", word);
+    return take_option(line, row, row->argument && !value ? line->argv[line->at++] : value);
+}
+
+/* -X, or several letters, the last of which may have its value right after it. */
+static int take_letters(struct line *line, char *word) {
+    int code = EX_OK;
+    if (strlen(word) > 2 && !line->like_a_file && may_be_file(word))
+        line->like_a_file = word;
+    for (char *letter = word + 1; *letter && code == EX_OK; letter++) {
+        const char shown[] = {'-', *letter, '\0'};
+        unsigned i = 0;
+        while (i <= line->table->count && !(row_at(line->table, i) && row_at(line->table, i)->letter == *letter))
+            i++;
+        if (i > line->table->count && strlen(word) > 2 && may_be_file(word))
+            return fail(EX_USAGE, "%s: no such option; if %s is a file, write ./%s", shown, word, word);
+        if (i > line->table->count)
+            return no_such_option(line, shown, strlen(word) > 2 ? word + 1 : "");
+        const struct option_row *row = row_at(line->table, i);
+        if (row->argument && !letter[1] && line->at == line->argc)
+            return fail(EX_USAGE, "%s: needs a value", shown);
+        if (row->argument)
+            return take_option(line, row, letter[1] ? letter + 1 : line->argv[line->at++]);
+        code = take_option(line, row, NULL);
+    }
+    return code;
+}
+
+/* All words: options, and between them operands, and after -- operands alone. */
+static int take_words_of(struct line *line) {
+    bool has_options = true;
+    int code = EX_OK;
+    while (code == EX_OK && line->at < line->argc) {
+        char *const word = line->argv[line->at++];
+        if (!has_options || word[0] != '-' || word[1] == '\0')
+            line->argv[++line->operands] = word;
+        else if (strcmp(word, "--") == 0)
+            has_options = false;
+        else
+            code = word[1] == '-' ? take_name(line, word) : take_letters(line, word);
+    }
+    return code;
 }
 
 struct argument_input arguments_input(const struct arguments *arguments, unsigned number) {
@@ -94,70 +190,35 @@ static int limit_threads(struct arguments *arguments) {
     return arguments->threads > 0 || !has_threads ? EX_OK : threads_there(&arguments->threads, !arguments->has_threads);
 }
 
-static int take_operands(struct arguments *arguments, int argc, char **argv) {
-    const int operands = arguments->table->operands, found = argc - optind,
-              least = operands == ANY_OPERANDS ? 1 : operands;
+static int take_operands(const struct line *line, struct arguments *arguments) {
+    const int operands = line->table->operands, found = line->operands, least = operands == ANY_OPERANDS ? 1 : operands;
     const char *more = operands == ANY_OPERANDS ? "at least 1" : operands == 1 ? "1" : operands == 2 ? "2" : "0";
-    const char *file = found < least ? file_among_options(argv) : NULL;
-    if (file)
+    const char *file = line->like_a_file;
+    if (found < least && file)
         return fail(EX_USAGE, "%d file name%s given and %s wanted; if %s is one, write ./%s", found,
                     found == 1 ? "" : "s", more, file, file);
     if (found < least || (found > least && operands != ANY_OPERANDS))
         return fail(EX_USAGE, "%d file name%s given and %s wanted; see tuplescan help %s", found, found == 1 ? "" : "s",
-                    more, argv[0]);
-    arguments->inputs = argv + optind;
+                    more, line->argv[0]);
+    arguments->inputs = line->argv + 1;
     arguments->input_count = (unsigned)found;
     return EX_OK;
 }
 
-/* What getopt_long() is told of the options. */
-static void list_options(const struct option_table *table, struct option options[OPTIONS],
-                         char letters[2 * OPTIONS + 2]) {
-    size_t used = 0, length = 0;
-    letters[length++] = ':';
-    letters[length++] = 'h';
-    options[used++] = (struct option){"help", no_argument, NULL, 'h'};
-    for (unsigned i = 0; i < table->count && used + 1 < OPTIONS; i++) {
-        const struct option_row *row = &table->rows[i];
-        if (!row->name)
-            continue;
-        options[used++] =
-            (struct option){row->name, row->argument ? required_argument : no_argument, NULL, code_of(table, i)};
-        if (row->letter)
-            letters[length++] = (char)row->letter;
-        if (row->letter && row->argument)
-            letters[length++] = ':';
-    }
-    options[used] = (struct option){0};
-    letters[length] = '\0';
-}
-
 int options_parse(const struct option_table *table, void *arguments, int argc, char **argv) {
-    struct option options[OPTIONS];
-    char letters[2 * OPTIONS + 2];
+    struct line line = {.table = table, .arguments = arguments, .argc = argc, .at = 1, .argv = argv};
     struct arguments *const common = arguments;
     if (is_completion(argc, argv))
         return options_complete(table, argc, argv);
-    list_options(table, options, letters);
     common->table = table;
-    optind = 0;
-    opterr = 0;
-    for (int code; (code = getopt_long(argc, argv, letters, options, NULL)) != -1;) {
-        if (code == 'h') {
-            options_help(table, stdout);
-            return EX_OK;
-        }
-        const int result = code == '?' || code == ':' ? refuse_option(table, argv, code, options)
-                                                      : take_option(table, arguments, code, optarg);
-        if (result != EX_OK)
-            return result;
-    }
-    int code = take_operands(common, argc, argv);
+    int code = take_words_of(&line);
+    if (code == EX_OK)
+        code = take_operands(&line, common);
     if (code == EX_OK && table->check)
         code = table->check(arguments);
     if (code == EX_OK)
         code = limit_threads(common);
     if (code == EX_OK)
         code = check_standard_input(common);
-    return code == EX_OK ? GO_ON : code;
+    return code == EX_OK ? GO_ON : code == OPTIONS_HELP ? EX_OK : code;
 }
