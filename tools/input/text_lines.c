@@ -225,3 +225,82 @@ int text_survey(struct input_file *file,
     }
     return code;
 }
+
+/* A copy of a part of a line, in the place of the one before. */
+static int keep_line(const struct input_file *file, const char *from, const char *end, char **copy) {
+    free(*copy);
+    *copy = strndup(from, (size_t)(end - from));
+    return *copy ? EX_OK : input_no_memory(file, (size_t)(end - from) + 1);
+}
+
+/* EX_OK if the line, before which there are no rows, can be text. */
+static int check_encoding(const struct input_file *file, const struct text_line *line) {
+    const char *from = line->start;
+    const size_t length = (size_t)(line->end - from);
+    const char *nul = length > 0 ? memchr(from, '\0', length) : NULL;
+    const bool marks_little = length >= 2 && memcmp(from, "\xff\xfe", 2) == 0;
+    const bool is_marked = marks_little || (length >= 2 && memcmp(from, "\xfe\xff", 2) == 0);
+    const bool is_little = is_marked ? marks_little : nul && (nul - from) % 2 == 1;
+    const unsigned long long number = text_of(file)->line;
+    if (is_marked || (nul && number == 1))
+        return fail(EX_DATAERR,
+                    "%s: line 1: is UTF-16, %s-endian, or no text; iconv -f UTF-16%s -t UTF-8 makes text of it",
+                    file->name, is_little ? "little" : "big", is_little ? "LE" : "BE");
+    return nul ? fail(EX_DATAERR, "%s: line %llu, column %zu: is a NUL, which no text has", file->name, number,
+                      (size_t)(nul - from) + 1)
+               : EX_OK;
+}
+
+/* sep=; as spreadsheets write it: the line says what is between fields, if no option does. */
+static bool says_delimiter(struct input_file *file, const struct input_request *request, const struct text_line *line) {
+    struct text_line field = text_inside((struct text_line){line->at, line->at, line->end, line->delimiter});
+    if (file->format->delimiter != ',' || field.end - field.start != 5 || memcmp(field.start, "sep=", 4) != 0)
+        return false;
+    if (!request->delimiter)
+        text_of(file)->delimiter = field.start[4];
+    return true;
+}
+
+int text_find_first_line(struct input_file *file, const struct input_request *request, char **comment, char **first) {
+    struct input_text *text = text_of(file);
+    struct text_line line;
+    bool found;
+    int code;
+    while ((code = text_next_line(file, true, &line, &found)) == EX_OK && found) {
+        if (text->line == 1 && line.end - line.at >= 3 && memcmp(line.at, "\xef\xbb\xbf", 3) == 0) { /* of UTF-8 */
+            line.start = line.at += 3;
+            text->start += 3;
+        }
+        code = check_encoding(file, &line);
+        if (code != EX_OK)
+            return code;
+        const bool is_empty = text_is_empty(line);
+        text_skip_blanks(&line);
+        if (text_is_comment(text, line))
+            code = keep_line(file, line.at + 1, line.end, comment);
+        else if (!is_empty && !(text->line == 1 && says_delimiter(file, request, &line)))
+            return keep_line(file, line.start, line.end, first);
+        if (code != EX_OK)
+            return code;
+        text_drop_line(text, &line);
+    }
+    return code;
+}
+
+/* Whether the line ends with a delimiter. */
+static bool is_trailed(const struct input_text *text, struct text_line line, void *context) {
+    bool *all = context;
+    const size_t count = text_count_fields(line);
+    const struct text_line last = text_field_at(line, count - 1);
+    return *all = count == text->fields && count > 1 && line.delimiter && last.start == last.end;
+}
+
+int text_find_width(struct input_file *file, struct text_line line) {
+    struct input_text *text = text_of(file);
+    text->fields = text_count_fields(line);
+    if (!is_trailed(text, line, &text->is_trailed))
+        return EX_OK;
+    const int code = text_survey(file, is_trailed, &text->is_trailed);
+    text->fields -= text->is_trailed;
+    return code;
+}

@@ -97,26 +97,14 @@ int text_survey(struct input_file *file,
 int text_bad_field(const struct input_file *file, const struct text_line *line, const char *from, size_t number,
                    const char *what);
 
-/* In text_begin.c: the first line that is neither empty nor a comment, of which the last one is kept in *comment,
- * without what marks it; free() it. EX_OK, or the exit code after a message, as where it cannot be text. */
-int text_find_first_line(struct input_file *file, const struct input_request *request, struct text_line *line,
-                         bool *found, char **comment);
+/* Counts the fields of all lines, the first of which is `line`, without one that is empty at the end of all: sets
+ * text->fields. EX_OK, or the exit code after a message. */
+int text_find_width(struct input_file *file, struct text_line line);
 
-/* In text_begin.c: *found: the first line, which has numbers in all fields that are summed, has names: its numbers are
- * in quotes beside a name, and those of the row after it are not. EX_OK, or the exit code after a message. */
-int text_find_quoted_names(struct input_file *file, struct text_line *line, bool *found);
-
-/* In text_begin.c: whether the comment has a name of a column that is summed. With blanks between fields
- * numbers are names there, too: so they are written; elsewhere the comment may be a row that was taken out. */
-bool text_may_have_names(const struct input_text *text, struct text_line comment);
-
-/* In text_begin.c: whether the line, of which one field is summed, is rather a row with a number that cannot be read
- * than names: all fields that are no numbers begin as a number does. */
-bool text_is_mistyped(const struct input_text *text, struct text_line line);
-
-/* In text_begin.c: says that the first line is taken as a row of values, if a field that is not summed may be a
- * name. */
-void text_tell_row(const struct input_file *file, struct text_line line);
+/* Copies the first line that is neither empty nor a comment, which is the next one then, and the last comment before
+ * it, without what marks it: numpy.savetxt() writes the names of columns into one. NULL: there is none; free() them.
+ * EX_OK, or the exit code after a message, as where a line cannot be text. */
+int text_find_first_line(struct input_file *file, const struct input_request *request, char **comment, char **first);
 
 /* In text_header.c: reads what comes before the first row, which says what fields there are; *columns of the table.
  * Fields that are looked for are given their places as offsets. EX_OK, or the exit code after a message. */
