@@ -73,7 +73,7 @@ static void store_as(table_type type, table_type kept, void *to, size_t at, void
         memcpy((char *)to + at * element_size(type), (char *)values + i * element_size(kept), element_size(kept));
         return;
     }
-    reference_round(type, (float *)values + i, &half, 1);
+    reference_round(TABLE_F32, (float *)values + i, type, &half, 1);
     memcpy((char *)to + at * sizeof half, &half, sizeof half);
     ((float *)values)[i] =
         (float)(type == TABLE_BF16 ? value_of_bf16((value_bf16){half}) : value_of_f16((value_f16){half}));
@@ -367,7 +367,7 @@ static void compare(const struct trial *t, const struct memory_of *m, const char
                 if (t->out_type == m->kept)
                     memcpy(&rounded, wanted, kept);
                 else
-                    reference_round(t->out_type, wanted, &rounded, 1);
+                    reference_round(m->kept, wanted, t->out_type, &rounded, 1);
                 const char *const found = m->h + place(t, m, k, row_at(t, i), j) * size;
                 if (!same_bits(t->out_type, &rounded, found)) {
                     describe(t, way);

@@ -1,6 +1,7 @@
-/* One sum in pieces that go on by a state, cut anywhere, each piece in another form of call, in any layout: rows from
- * the last one to the first, data at any address, in place, sums from the end, a row of offsets, NaN that count as
- * nothing, no columns. Pieces have the bits of the whole table's sums, and leave the state that the whole leaves. */
+/* One sum, product, maximum or minimum in pieces that go on by a state, cut anywhere, each piece in another form of
+ * call, in any layout: rows from the last one to the first, data at any address, in place, sums from the end, a row of
+ * offsets, NaN that count as nothing, no columns. Pieces have the bits of the whole table's sums, and leave the state
+ * that the whole leaves. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -95,6 +96,25 @@ static void sum_by_call(struct trial *t, const struct memory *memory, const stru
 static void sum_here(struct trial *t) { sum_by_call(t, t->way->memory, t->way->memory, false); }
 static void sum_with_host_state(struct trial *t) { sum_by_call(t, t->way->memory, &host_memory, false); }
 static void sum_on_cpu(struct trial *t) { sum_by_call(t, &host_memory, &host_memory, false); }
+/* Columns as tables that lie between each other; the first overflow of several tables is another one. */
+static void sum_batch(struct trial *t) {
+    struct tables tables;
+    struct sides sides;
+    open_tables(t, &tables, t->way->memory, t->done, t->piece, t->offsets);
+    const table_scan_options options = trial_options(t, t->way->memory, false, &sides);
+    table_scan_options given = options;
+    table_view in = tables.from, out = tables.out.view;
+    in.columns = out.columns = 1;
+    given.tables = t->columns;
+    given.in_step = given.out_step = 1;
+    given.first_overflow = NULL;
+    trial_ok(t, table_prefix_sum(&in, &out, &given));
+    if (options.first_overflow)
+        block_close(&sides.word);
+    close_tables(t, &tables);
+    trial_close_sides(t, &given, &sides);
+}
+
 static void sum_on_stream(struct trial *t) { sum_by_call(t, t->way->memory, t->way->memory, true); }
 
 /* Without results; `totals`: the sums through the piece are wanted. */
@@ -134,7 +154,7 @@ static void join_range(struct trial *t) {
     char *const whole = t->state;
     t->state = aligned_alloc(64, (t->state_bytes + 63) / 64 * 64);
     trial_require(t, t->state != NULL, "out of memory");
-    trial_ok(t, table_state_begin(t->state, t->sum_type, t->columns, t->before + t->done));
+    trial_ok(t, table_state_begin_of(t->state, t->operation, t->sum_type, t->columns, t->before + t->done));
     feed(t, false);
     trial_ok(t, table_state_check(t->state, t->state_bytes, t->sum_type, t->columns));
     trial_ok(t, table_state_join(whole, t->state));
@@ -368,6 +388,7 @@ static void sum_stream(struct trial *t) {
 
 static bool takes_all(const struct trial *t) { return t->way != NULL; }
 static bool takes_device_tables(const struct trial *t) { return t->way->direct; }
+static bool takes_batches(const struct trial *t) { return !t->with_state && t->columns > 0; }
 static bool takes_states(const struct trial *t) { return t->with_state; }
 static bool takes_begun_states(const struct trial *t) {
     table_state_facts facts;
@@ -388,20 +409,27 @@ static const struct form {
              {"totals", feed_totals, takes_states},
              {"a range that is joined", join_range, takes_begun_states},
              {"columns", sum_columns, takes_columns},
+             {"columns as tables", sum_batch, takes_batches},
              {"parts", sum_parts, takes_all},
              {"a stream", sum_stream, takes_files}};
 enum { FORMS = sizeof forms / sizeof *forms, ON_CPU = 1 };
 
-/* The state through the rows so far says so, and gives their sums. */
+/* The state through the rows so far says so, also when it was saved and loaded, and gives their sums. */
 static void require_state(const struct trial *t) {
-    char *row = malloc(t->columns * element_size(t->sum_type) + 1);
+    char *row = malloc(t->columns * element_size(t->sum_type) + 1), *saved = malloc(t->state_bytes);
     uint64_t rows;
-    trial_require(t, row != NULL, "out of memory");
+    trial_require(t, row && saved, "out of memory");
+    trial_require(t,
+                  table_state_save(t->state, saved, t->state_bytes) == TABLE_OK &&
+                      table_state_load(saved, t->state_bytes, t->state) == TABLE_OK,
+                  "the state is not saved and loaded");
+    table_error_set(TABLE_ERROR_ARGUMENT, "");
     trial_ok(t, table_state_check(t->state, t->state_bytes, t->sum_type, t->columns));
     trial_ok(t, table_state_rows(t->state, &rows));
     trial_require(t, rows == t->before + t->done, "the state has another number of rows");
     trial_ok(t, table_state_sums(t->state, row));
     trial_require_row(t, trial_sums(t, t->done), row, "table_state_sums()");
+    free(saved);
     free(row);
 }
 
@@ -466,10 +494,11 @@ static uint64_t rows_before(struct random *random) {
                                      : any / ones * ones + ones - 1 - random_below(random, ones < 4000 ? ones : 4000);
 }
 
-static void check_table(struct random *random, const struct way *way, struct type_pair pair, size_t rows,
-                        size_t columns) {
+static void check_table(struct random *random, const struct way *way, table_operation operation, struct type_pair pair,
+                        size_t rows, size_t columns) {
     struct trial t = {.way = way,
                       .random = {random_bits(random)},
+                      .operation = operation,
                       .in_type = pair.in,
                       .out_type = pair.out,
                       .rows = rows,
@@ -480,7 +509,7 @@ static void check_table(struct random *random, const struct way *way, struct typ
                       .with_state = !random_once_in(random, 4)};
     t.exclusive = !t.offsets && random_once_in(random, 2);
     t.skip_nan = element_is_float(pair.out) && random_once_in(random, 3);
-    if (element_is_float(pair.out) && rows * columns < 100000 && random_once_in(random, 4)) {
+    if (operation == TABLE_SUM && element_is_float(pair.out) && rows * columns < 100000 && random_once_in(random, 4)) {
         t.before = 1 + rows_before(random);
         t.with_state = true;
         t.has_start = false;
@@ -488,7 +517,8 @@ static void check_table(struct random *random, const struct way *way, struct typ
     check_trial(&t, (enum pattern)random_below(random, PATTERN_COUNT));
 }
 
-static void check_random_table(struct random *random, const struct way *way, struct type_pair pair) {
+static void check_random_table(struct random *random, const struct way *way, table_operation operation,
+                               struct type_pair pair) {
     const size_t few = 1 + random_below(random, 9),
                  many = 1 + random_below(random, random_once_in(random, 3) ? 700 : 130);
     const size_t columns = random_once_in(random, 12) ? 0 : random_once_in(random, 4) ? many : few;
@@ -497,18 +527,22 @@ static void check_random_table(struct random *random, const struct way *way, str
         rows = random_below(random, run_small() ? 2000 : 20000) / (1 + columns / 8);
     else if (random_once_in(random, 12) && columns > 0) /* chunks for threads to share */
         rows = random_below(random, (run_small() ? 3 : 11) * chunk_rows(pair.out, columns));
-    check_table(random, way, pair, rows, columns);
+    check_table(random, way, operation, pair, rows, columns);
 }
 
+/* Of the other operations the CUDA backend has fewer forms: test_operations.c. */
 static void test_random_cuts(void **state) {
     const unsigned rounds = (run_small() ? 2 : 14) * run_rounds();
     struct random random = {run_seed()};
+    struct type_pair pair;
     (void)state;
     for (size_t i = 0; i < way_count; i++)
-        for (size_t pair = 0; pair < type_pair_count; pair++)
-            for (unsigned round = 0; round < rounds; round++)
-                if (random_once_in(&random, run_few()))
-                    check_random_table(&random, &ways[i], type_pairs[pair]);
+        for (table_operation operation = TABLE_SUM; operation <= TABLE_PRODUCT; operation++)
+            for (size_t number = 0; operation_pair(operation, number, &pair); number++)
+                for (unsigned round = 0; round < rounds; round += operation == TABLE_SUM ? 1 : 3)
+                    if ((operation == TABLE_SUM || ways[i].backend == TABLE_BACKEND_CPU) &&
+                        random_once_in(&random, run_few()))
+                        check_random_table(&random, &ways[i], operation, pair);
 }
 
 /* Pieces that are worth several threads, and parts of more than 512 units, whose totals have totals of their own. */
@@ -517,7 +551,7 @@ static void test_large_pieces(void **state) {
     const unsigned count = run_small() ? 1 : 20 * run_rounds() / run_few() + 2;
     (void)state;
     for (unsigned i = 0; i < count; i++)
-        check_table(&random, &ways[random_below(&random, way_count)],
+        check_table(&random, &ways[random_below(&random, way_count)], TABLE_SUM,
                     type_pairs[random_below(&random, type_pair_count)],
                     300000 + random_below(&random, run_small() ? 50000 : 800000),
                     run_small() ? 1 : 1 + random_below(&random, 4));

@@ -191,7 +191,7 @@ static void check_stage2(const struct way *way, table_strategy strategy, table_t
     assert_true(table_upload(&seeds));
     way_enter(way);
     assert_int_equal(table_stage2_scan_totals(&seeds.view, &options), TABLE_OK);
-    assert_true(reference_stage2(seeds.image, rows, columns, type));
+    reference_stage2(seeds.image, rows, columns, type);
     if (!table_holds_image(&seeds, &difference))
         fail_msg("stage 2 of %s, %s, %s, %zu x %zu, wrong at row %zu, column %zu: expected %#" PRIx64
                  ", found %#" PRIx64 ", TUPLESCAN_TEST_SEED=%" PRIu64,

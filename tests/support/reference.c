@@ -6,35 +6,29 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Every element type as one of two: floats in a double (a float fits exactly), integers in 128 bits (any sum of fewer
- * than 2^63 values of 64 bits fits exactly). */
+#include "types.h"
+
+/* Every element type as one of two: floats in a double (a float fits exactly), integers in 128 bits (any product of two
+ * values of 64 bits fits, but for its sign). */
 __extension__ typedef __int128 exact;
 __extension__ typedef unsigned __int128 exact_bits;
 
-static bool is_float(table_type type) {
-    return type == TABLE_F32 || type == TABLE_F64 || type == TABLE_F16 || type == TABLE_BF16;
+static bool is_extreme(table_operation operation) { return operation == TABLE_MAXIMUM || operation == TABLE_MINIMUM; }
+
+table_type reference_kept_type(table_operation operation, table_type type) {
+    if (type == TABLE_F16 || type == TABLE_BF16)
+        return TABLE_F32;
+    if (!is_extreme(operation) || type_is_float(type) || type_bytes(type) >= 4)
+        return type;
+    return type_is_signed_integer(type) ? TABLE_I32 : TABLE_U32;
 }
 
-table_type reference_sum_type(table_type type) { return type == TABLE_F16 || type == TABLE_BF16 ? TABLE_F32 : type; }
-
-static size_t size_of(table_type type) {
-    switch (type) {
-    case TABLE_U8:
-    case TABLE_I8:
-    case TABLE_BOOL:
-        return 1;
-    case TABLE_U16:
-    case TABLE_I16:
-    case TABLE_F16:
-    case TABLE_BF16:
-        return 2;
-    case TABLE_U32:
-    case TABLE_I32:
-    case TABLE_F32:
-        return 4;
-    default:
-        return 8;
-    }
+/* The least and the greatest integer of a type. */
+static exact least_of(table_type type) {
+    return type_is_signed_integer(type) ? -((exact)1 << (8 * type_bytes(type) - 1)) : 0;
+}
+static exact greatest_of(table_type type) {
+    return type == TABLE_BOOL ? 1 : ((exact)1 << (8 * type_bytes(type) - type_is_signed_integer(type))) - 1;
 }
 
 /* A number of sign, exponent and `places` binary places, with the exponents of `bias`. */
@@ -68,52 +62,6 @@ static unsigned encode(double value, int places, int bias) {
 
 enum { F16_PLACES = 10, F16_BIAS = 15, BF16_PLACES = 7, BF16_BIAS = 127 };
 
-static exact load_integer(const void *values, ptrdiff_t index, table_type type);
-
-static double load_float(const void *values, ptrdiff_t index, table_type type) {
-    switch (type) {
-    case TABLE_F16:
-        return decode(((const uint16_t *)values)[index], F16_PLACES, F16_BIAS);
-    case TABLE_BF16:
-        return decode(((const uint16_t *)values)[index], BF16_PLACES, BF16_BIAS);
-    case TABLE_F32:
-        return (double)((const float *)values)[index];
-    case TABLE_F64:
-        return ((const double *)values)[index];
-    default:
-        return (double)load_integer(values, index, type); /* of at most 32 bits */
-    }
-}
-
-static void store_float(void *values, size_t index, table_type type, double value) {
-    if (type == TABLE_F16)
-        ((uint16_t *)values)[index] = (uint16_t)encode(value, F16_PLACES, F16_BIAS);
-    else if (type == TABLE_BF16)
-        ((uint16_t *)values)[index] = (uint16_t)encode(value, BF16_PLACES, BF16_BIAS);
-    else if (type == TABLE_F32)
-        ((float *)values)[index] = (float)value;
-    else
-        ((double *)values)[index] = value;
-}
-
-void reference_round(table_type type, const void *sums, void *results, size_t count) {
-    if (!is_float(type)) {
-        memcpy(results, sums, count * size_of(type));
-        return;
-    }
-    for (size_t j = 0; j < count; j++)
-        store_float(results, j, type, load_float(sums, (ptrdiff_t)j, reference_sum_type(type)));
-}
-
-/* One addition, rounded to the type. */
-static double add_float(table_type type, double a, double b) {
-    if (type == TABLE_F32) {
-        float sum = (float)a + (float)b;
-        return (double)sum;
-    }
-    return a + b;
-}
-
 static exact load_integer(const void *values, ptrdiff_t index, table_type type) {
     switch (type) {
     case TABLE_BOOL:
@@ -137,90 +85,125 @@ static exact load_integer(const void *values, ptrdiff_t index, table_type type) 
     }
 }
 
-/* Keeps the low bits: the sum wraps. */
-static void store_integer(void *values, size_t index, table_type type, exact value) {
-    uint64_t bits = (uint64_t)value;
-    if (size_of(type) == 4)
-        ((uint32_t *)values)[index] = (uint32_t)bits;
-    else
-        ((uint64_t *)values)[index] = bits;
-}
-
-static bool leaves_type(exact sum, table_type type) {
+static double load_float(const void *values, ptrdiff_t index, table_type type) {
     switch (type) {
-    case TABLE_U32:
-        return sum < 0 || sum > UINT32_MAX;
-    case TABLE_I32:
-        return sum < INT32_MIN || sum > INT32_MAX;
-    case TABLE_I64:
-        return sum < INT64_MIN || sum > INT64_MAX;
+    case TABLE_F16:
+        return decode(((const uint16_t *)values)[index], F16_PLACES, F16_BIAS);
+    case TABLE_BF16:
+        return decode(((const uint16_t *)values)[index], BF16_PLACES, BF16_BIAS);
+    case TABLE_F32:
+        return (double)((const float *)values)[index];
+    case TABLE_F64:
+        return ((const double *)values)[index];
     default:
-        return sum < 0 || sum > UINT64_MAX;
+        return (double)load_integer(values, index, type); /* of at most 32 bits */
     }
 }
 
-/* P of the definition, in place, for a run of `size` rows of which only the first `present` exist. */
-static void run_prefix(double *values, size_t size, size_t present, table_type type) {
-    if (present <= 1)
-        return;
-    const size_t half = size / 2;
-    if (present <= half) {
-        run_prefix(values, half, present, type);
-        return;
-    }
-    run_prefix(values, half, half, type);
-    run_prefix(values + half, half, present - half, type);
-    for (size_t i = half; i < present; i++)
-        values[i] = add_float(type, values[half - 1], values[i]);
-}
-
-/* A column of floats on its way through the definition, in doubles. */
-struct column {
-    size_t units;
-    double *p;      /* P(i) */
-    double *totals; /* T(unit), then T of the blocks of two units, then of four, and so on */
+/* Of floats `real` counts, and of integers `whole`. */
+struct number {
+    double real;
+    exact whole;
 };
 
-static bool column_open(struct column *column, size_t rows, size_t units) {
-    column->units = units;
-    column->p = malloc((rows + 1) * sizeof(double));
-    column->totals = malloc((2 * units + 1) * sizeof(double));
-    return column->p && column->totals;
+static struct number load(const void *values, ptrdiff_t index, table_type type, bool real) {
+    return real ? (struct number){.real = load_float(values, index, type)}
+                : (struct number){.whole = load_integer(values, index, type)};
 }
 
-static void column_close(struct column *column) {
-    free(column->p);
-    free(column->totals);
-}
-
-/* T(block) = T(left half) + T(right half), for all blocks whose units are there. */
-static void sum_blocks(struct column *column, table_type type) {
-    const double *halves = column->totals;
-    for (size_t count = column->units; count > 1; count /= 2) {
-        double *blocks = (double *)halves + count;
-        for (size_t block = 0; block < count / 2; block++)
-            blocks[block] = add_float(type, halves[2 * block], halves[2 * block + 1]);
-        halves = blocks;
+/* What an integer type does not have is its nearest value. Nothing is stored at NULL. */
+static void store(void *values, size_t index, table_type type, struct number value) {
+    const exact least = least_of(type), greatest = greatest_of(type);
+    if (!values)
+        return;
+    if (type == TABLE_F16)
+        ((uint16_t *)values)[index] = (uint16_t)encode(value.real, F16_PLACES, F16_BIAS);
+    else if (type == TABLE_BF16)
+        ((uint16_t *)values)[index] = (uint16_t)encode(value.real, BF16_PLACES, BF16_BIAS);
+    else if (type == TABLE_F32)
+        ((float *)values)[index] = (float)value.real;
+    else if (type == TABLE_F64)
+        ((double *)values)[index] = value.real;
+    else {
+        const uint64_t bits = (uint64_t)(value.whole < least ? least : value.whole > greatest ? greatest : value.whole);
+        memcpy((char *)values + index * type_bytes(type), &bits, type_bytes(type)); /* the low bytes come first */
     }
 }
 
-/* start + T(B1) + ... + T(Bm), left to right, the blocks of the binary digits of `unit`, largest first. */
-static double seed_of(const struct column *column, size_t unit, double start, table_type type) {
-    double seed = start;
-    for (unsigned k = 64; k-- > 0;) {
-        const double *level = column->totals;
-        if ((unit >> k & 1) == 0)
-            continue;
-        for (unsigned below = 0; below < k; below++)
-            level += column->units >> below;
-        seed = add_float(type, seed, level[(unit >> k) - 1]); /* the digits above k are the units before the block */
-    }
-    return seed;
+void reference_round(table_type kept, const void *values, table_type type, void *results, size_t count) {
+    for (size_t j = 0; j < count; j++)
+        store(results, j, type, load(values, (ptrdiff_t)j, kept, type_is_float(kept)));
 }
 
-/* Where row i of the sum is in the table: counted from the last row when reversed. */
-static size_t row_of(const table_view *in, const struct reference *result, size_t i) {
-    return result->reverse ? in->rows - 1 - i : i;
+/* One addition of floats, rounded to the type. */
+static double add(table_type type, double a, double b) {
+    if (type == TABLE_F32) {
+        const float sum = (float)a + (float)b;
+        return (double)sum;
+    }
+    return a + b;
+}
+
+static double extreme_of(table_operation operation, double a, double b) {
+    if (isnan(a) || isnan(b))
+        return NAN;
+    if (a == b)
+        return (operation == TABLE_MAXIMUM) == (signbit(a) != 0) ? b : a;
+    return (operation == TABLE_MAXIMUM) == (a > b) ? a : b;
+}
+
+/* Sums and products wrap, and have left the type then. */
+static struct number join(const struct reference *result, table_type kept, struct number a, struct number b,
+                          bool *leaves) {
+    const table_operation operation = result->operation;
+    exact whole;
+    if (type_is_float(kept))
+        return (struct number){.real = extreme_of(operation, a.real, b.real)};
+    if (is_extreme(operation))
+        return (operation == TABLE_MAXIMUM) == (a.whole > b.whole) ? a : b;
+    *leaves = (operation == TABLE_SUM ? __builtin_add_overflow(a.whole, b.whole, &whole)
+                                      : __builtin_mul_overflow(a.whole, b.whole, &whole)) ||
+              whole < least_of(kept) || whole > greatest_of(kept);
+    if (*leaves) {
+        const exact_bits range = (exact_bits)1 << (8 * type_bytes(kept));
+        whole = (exact)((exact_bits)whole & (range - 1));
+        whole = whole > greatest_of(kept) ? whole - (exact)range : whole;
+    }
+    return (struct number){.whole = whole};
+}
+
+static struct number identity_of(table_operation operation, table_type kept) {
+    const bool least = operation == TABLE_MAXIMUM;
+    if (!is_extreme(operation))
+        return (struct number){.whole = operation == TABLE_PRODUCT};
+    return (struct number){least ? -INFINITY : INFINITY, least ? least_of(kept) : greatest_of(kept)};
+}
+
+/* The tree of sums of floats: T of the last aligned run of 2^k rows, or units, for each binary digit k that is 1 in how
+ * many there were. */
+enum { LEVELS = 64, UNIT_LEVEL = 9 };
+
+static void push_total(double *runs, uint64_t before, double total, table_type type) {
+    unsigned level = 0;
+    for (; before >> level & 1; level++)
+        total = add(type, runs[level], total);
+    runs[level] = total;
+}
+
+/* start + T(B1) + ... + T(Bm), left to right, the largest first, of the runs of at least 2^least. */
+static double seed_of(const double *runs, uint64_t before, unsigned least, double start, table_type type) {
+    for (unsigned k = LEVELS; k-- > least;)
+        if (before >> k & 1)
+            start = add(type, start, runs[k]);
+    return start;
+}
+
+/* P(i) of the definition: the runs of its unit, the smallest first, each before what there is already. */
+static double sum_in_unit(const double *runs, uint64_t row, double value, table_type type) {
+    for (unsigned k = 0; k < UNIT_LEVEL; k++)
+        if (row >> k & 1)
+            value = add(type, runs[k], value);
+    return value;
 }
 
 /* The index of a value, from that of row 0. */
@@ -229,94 +212,53 @@ static ptrdiff_t index_of(const table_view *in, size_t row, size_t column) {
     return (ptrdiff_t)row * stride + (ptrdiff_t)column;
 }
 
-static void sum_units(struct column *column, const table_view *in, size_t index, struct reference *result) {
-    const table_type type = reference_sum_type(result->type);
+static void take_column(const table_view *in, size_t column, const void *carry_in, bool exclusive,
+                        struct reference *result) {
+    const table_type kept = reference_kept_type(result->operation, result->type);
+    const bool real = type_is_float(kept), is_tree = real && result->operation == TABLE_SUM;
+    const struct number nothing = is_tree ? (struct number){.real = -0.0} : identity_of(result->operation, kept);
+    const struct number start =
+        carry_in ? load(carry_in, (ptrdiff_t)column, kept, real) : identity_of(result->operation, kept);
+    double runs[LEVELS];
+    struct number through = start, seed = start, total = start;
     for (size_t i = 0; i < in->rows; i++) {
-        double value = load_float(in->data, index_of(in, row_of(in, result, i), index), in->type);
-        if (result->skip_nan && isnan(value)) {
-            value = -0.0;
+        const size_t row = result->reverse ? in->rows - 1 - i : i, cell = row * in->columns + column;
+        const size_t unit = i / REFERENCE_UNIT * in->columns + column;
+        const struct number before = through;
+        struct number value = load(in->data, index_of(in, row, column), in->type, real);
+        bool leaves = false, ignored;
+        if (result->skip_nan && isnan(value.real)) {
+            value = nothing;
             result->skipped++;
         }
-        column->p[i] = value;
-    }
-    for (size_t unit = 0; unit < column->units; unit++) {
-        const size_t first = unit * REFERENCE_UNIT, left = in->rows - first;
-        const size_t present = left < REFERENCE_UNIT ? left : REFERENCE_UNIT;
-        run_prefix(column->p + first, REFERENCE_UNIT, present, type);
-        column->totals[unit] = column->p[first + present - 1];
-    }
-    sum_blocks(column, type);
-}
-
-static void float_column(const table_view *in, size_t index, const void *carry_in, bool exclusive,
-                         struct reference *result, struct column *column) {
-    const table_type type = reference_sum_type(result->type);
-    const double start = carry_in ? load_float(carry_in, (ptrdiff_t)index, type) : 0.0;
-    double before = start; /* the inclusive result of the row above */
-    sum_units(column, in, index, result);
-    for (size_t unit = 0; unit < column->units; unit++) {
-        const size_t first = unit * REFERENCE_UNIT;
-        const double seed = seed_of(column, unit, start, type);
-        for (size_t i = first; i < in->rows && i < first + REFERENCE_UNIT; i++) {
-            const double inclusive = add_float(type, seed, column->p[i]);
-            const size_t cell = row_of(in, result, i) * in->columns + index;
-            if (result->sums)
-                store_float(result->sums, cell, result->type, exclusive ? before : inclusive);
-            if (result->kept)
-                store_float(result->kept, cell, type, inclusive);
-            before = inclusive;
-        }
-        if (result->seeds)
-            store_float(result->seeds, unit * in->columns + index, type, seed);
-        if (result->totals)
-            store_float(result->totals, unit * in->columns + index, type, column->totals[unit]);
-    }
-    if (result->seeds)
-        store_float(result->seeds, column->units * in->columns + index, type, before);
-    if (result->carry_out)
-        store_float(result->carry_out, index, type, before);
-}
-
-static void integer_column(const table_view *in, size_t column, const void *carry_in, bool exclusive,
-                           struct reference *result) {
-    const table_type type = result->type;
-    exact sum = carry_in ? load_integer(carry_in, (ptrdiff_t)column, type) : 0;
-    exact unit_total = 0;
-
-    for (size_t i = 0; i < in->rows; i++) {
-        const size_t cell = row_of(in, result, i) * in->columns + column, counted = i * in->columns + column;
-        const exact value = load_integer(in->data, index_of(in, row_of(in, result, i), column), in->type);
         if (i % REFERENCE_UNIT == 0) {
-            unit_total = 0;
-            if (result->seeds)
-                store_integer(result->seeds, i / REFERENCE_UNIT * in->columns + column, type, sum);
+            seed.real = is_tree ? seed_of(runs, i, UNIT_LEVEL, start.real, kept) : 0;
+            store(result->seeds, unit, kept, is_tree ? seed : before);
         }
-        if (result->sums)
-            store_integer(result->sums, cell, type, exclusive ? sum : sum + value);
-        sum += value;
-        if (result->kept)
-            store_integer(result->kept, cell, type, sum);
-        unit_total += value;
-        if (result->totals)
-            store_integer(result->totals, i / REFERENCE_UNIT * in->columns + column, type, unit_total);
-        if (leaves_type(sum, type) && counted < result->first_overflow)
-            result->first_overflow = counted;
+        if (is_tree) {
+            total.real = sum_in_unit(runs, i, value.real, kept);
+            through.real = add(kept, seed.real, total.real);
+            push_total(runs, i, value.real, kept);
+        } else {
+            through = join(result, kept, before, value, &leaves);
+            if (result->totals)
+                total = i % REFERENCE_UNIT == 0 ? value : join(result, kept, total, value, &ignored);
+        }
+        store(result->totals, unit, kept, total);
+        store(result->sums, cell, result->type, exclusive ? before : through);
+        store(result->kept, cell, kept, through);
+        if (leaves && i * in->columns + column < result->first_overflow)
+            result->first_overflow = i * in->columns + column;
     }
-    if (result->seeds) {
-        const size_t units = in->rows / REFERENCE_UNIT + (in->rows % REFERENCE_UNIT != 0);
-        store_integer(result->seeds, units * in->columns + column, type, sum);
-    }
-    if (result->carry_out)
-        store_integer(result->carry_out, column, type, sum);
+    store(result->seeds, (in->rows + REFERENCE_UNIT - 1) / REFERENCE_UNIT * in->columns + column, kept, through);
+    store(result->carry_out, column, kept, through);
 }
-
-#include "reference_joined.h"
 
 /* The columns from `first` to before `last`, by one thread. */
 struct share {
     const table_view *in;
     const void *carry_in;
-    bool exclusive, opened;
+    bool exclusive;
     size_t first, last;
     struct reference result;
     pthread_t thread;
@@ -324,20 +266,8 @@ struct share {
 
 static void *take_share(void *argument) {
     struct share *share = argument;
-    const size_t rows = share->in->rows;
-    const bool floats = is_float(share->result.type);
-    struct column column = {0};
-    share->opened = !floats || column_open(&column, rows, rows / REFERENCE_UNIT + (rows % REFERENCE_UNIT != 0));
-    for (size_t index = share->first; index < share->last && share->opened; index++) {
-        if (share->result.operation != TABLE_SUM)
-            (floats ? joined_floats : joined_integers)(share->in, index, share->carry_in, share->exclusive,
-                                                       &share->result);
-        else if (floats)
-            float_column(share->in, index, share->carry_in, share->exclusive, &share->result, &column);
-        else
-            integer_column(share->in, index, share->carry_in, share->exclusive, &share->result);
-    }
-    column_close(&column);
+    for (size_t column = share->first; column < share->last; column++)
+        take_column(share->in, column, share->carry_in, share->exclusive, &share->result);
     return NULL;
 }
 
@@ -356,10 +286,10 @@ static size_t count_threads(const table_view *in) {
     return threads > 0 ? threads : 1;
 }
 
-bool reference_prefix_sum(const table_view *in, const void *carry_in, bool exclusive, struct reference *result) {
+void reference_prefix_sum(const table_view *in, const void *carry_in, bool exclusive, struct reference *result) {
     struct share shares[THREADS_MOST];
     const size_t threads = count_threads(in);
-    bool opened = true, runs[THREADS_MOST] = {false};
+    bool runs[THREADS_MOST] = {false};
     result->first_overflow = UINT64_MAX;
     result->skipped = 0;
     for (size_t i = threads; i-- > 0;) {
@@ -376,39 +306,30 @@ bool reference_prefix_sum(const table_view *in, const void *carry_in, bool exclu
     for (size_t i = 0; i < threads; i++) {
         if (runs[i])
             pthread_join(shares[i].thread, NULL);
-        opened = opened && shares[i].opened;
         result->skipped += shares[i].result.skipped;
         if (shares[i].result.first_overflow < result->first_overflow)
             result->first_overflow = shares[i].result.first_overflow;
     }
-    return opened;
 }
 
-static void float_stage2(void *seeds, size_t columns, size_t index, table_type type, struct column *column) {
-    const double start = load_float(seeds, (ptrdiff_t)index, type);
-    for (size_t unit = 0; unit < column->units; unit++)
-        column->totals[unit] = load_float(seeds, (ptrdiff_t)((unit + 1) * columns + index), type);
-    sum_blocks(column, type);
-    for (size_t unit = 1; unit < column->units; unit++)
-        store_float(seeds, unit * columns + index, type, seed_of(column, unit, start, type));
-    if (column->units > 0)
-        store_float(
-            seeds, column->units * columns + index, type,
-            add_float(type, seed_of(column, column->units - 1, start, type), column->totals[column->units - 1]));
-}
-
-bool reference_stage2(void *seeds, size_t rows, size_t columns, table_type type) {
-    struct column column = {0};
-    if (!is_float(type)) {
-        for (size_t cell = columns; cell < rows * columns; cell++)
-            store_integer(seeds, cell, type,
-                          load_integer(seeds, (ptrdiff_t)(cell - columns), type) +
-                              load_integer(seeds, (ptrdiff_t)cell, type));
-        return true;
+void reference_stage2(void *seeds, size_t rows, size_t columns, table_type type) {
+    const struct reference sums = {.operation = TABLE_SUM, .type = type};
+    for (size_t column = 0; column < columns; column++) {
+        const struct number start = load(seeds, (ptrdiff_t)column, type, type_is_float(type));
+        struct number seed = start;
+        double runs[LEVELS];
+        bool ignored;
+        for (size_t unit = 0; unit + 1 < rows; unit++) {
+            const struct number total =
+                load(seeds, (ptrdiff_t)((unit + 1) * columns + column), type, type_is_float(type));
+            if (type_is_float(type)) {
+                seed.real = seed_of(runs, unit, 0, start.real, type);
+                push_total(runs, unit, total.real, type);
+            }
+            store(seeds, unit * columns + column, type, seed);
+            seed = type_is_float(type) ? (struct number){.real = add(type, seed.real, total.real)}
+                                       : join(&sums, type, seed, total, &ignored);
+        }
+        store(seeds, (rows - 1) * columns + column, type, seed);
     }
-    const bool opened = column_open(&column, 0, rows - 1);
-    for (size_t index = 0; index < columns && opened; index++)
-        float_stage2(seeds, columns, index, type, &column);
-    column_close(&column);
-    return opened;
 }

@@ -13,11 +13,11 @@ enum { REFERENCE_UNIT = 512 };
 /* What is asked of the reference, and where it puts its results: rows of `columns` values, side by side. Any pointer
  * may be NULL. */
 struct reference {
-    table_operation operation; /* of other than sums there are `sums`, carry_out and the two words alone */
+    table_operation operation; /* of products, integers alone; of other than sums no `totals` and `seeds` are wanted */
     table_type type;           /* of the results; all but `sums` is of reference_kept_type(operation, type) */
     bool reverse, skip_nan;    /* as the options; units are counted from the last row when reversed */
     void *sums;                /* rows x columns, in the order of the table's rows */
-    void *kept;                /* rows x columns, in that order: the inclusive sums before they are rounded */
+    void *kept;                /* rows x columns, in that order: the inclusive results before they are rounded */
     void *totals;              /* units x columns: T of each unit */
     void *seeds;               /* (units + 1) x columns: the seed of each unit, and the carry out */
     void *carry_out;           /* 1 x columns */
@@ -25,18 +25,16 @@ struct reference {
     uint64_t first_overflow;   /* always set; UINT64_MAX for none, and for floats */
 };
 
-/* What sums of `type` are kept in, and results of any operation. */
-table_type reference_sum_type(table_type type);
+/* What results of `type` are kept in. */
 table_type reference_kept_type(table_operation operation, table_type type);
 
-/* `count` sums as results of `type`. */
-void reference_round(table_type type, const void *sums, void *results, size_t count);
+/* `count` kept values as results of `type`. */
+void reference_round(table_type kept, const void *values, table_type type, void *results, size_t count);
 
-/* `in` is a table in host memory, its stride may be 0; carry_in is a row of sums or NULL. Returns false when it
- * runs out of memory. */
-bool reference_prefix_sum(const table_view *in, const void *carry_in, bool exclusive, struct reference *result);
+/* `in` is a table in host memory, its stride may be 0; carry_in is a row of kept values or NULL. */
+void reference_prefix_sum(const table_view *in, const void *carry_in, bool exclusive, struct reference *result);
 
-/* Stage 2 by itself, of a seeds table of tuplescan/stages.h with `rows` rows. False when it runs out of memory. */
-bool reference_stage2(void *seeds, size_t rows, size_t columns, table_type type);
+/* Stage 2 by itself, of a seeds table of tuplescan/stages.h with `rows` rows. */
+void reference_stage2(void *seeds, size_t rows, size_t columns, table_type type);
 
 #endif

@@ -32,9 +32,6 @@ struct scan_case {
     uint64_t seed; /* of the values */
 };
 
-/* The pairs of an operation, one after the other; false behind the last one. */
-bool operation_pair(table_operation operation, size_t number, struct type_pair *pair);
-
 /* Fills in all but operation, types and shape. */
 void scan_case_vary(struct scan_case *scan_case, struct random *random);
 

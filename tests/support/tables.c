@@ -14,6 +14,23 @@ enum { GAP_CANARY = 0x5A };
 const struct type_pair type_pairs[] = {TABLE_PAIRS(TYPE_PAIR)};
 const size_t type_pair_count = sizeof type_pairs / sizeof *type_pairs;
 
+#define ONE_TYPE(TYPE, NAME, C, KIND, NUMPY, CODE) TABLE_##TYPE,
+static const table_type all_types[] = {TABLE_TYPES(ONE_TYPE)};
+
+bool operation_pair(table_operation operation, size_t number, struct type_pair *pair) {
+    if (operation == TABLE_MAXIMUM || operation == TABLE_MINIMUM) {
+        if (number < sizeof all_types / sizeof *all_types)
+            *pair = (struct type_pair){all_types[number], all_types[number]};
+        return number < sizeof all_types / sizeof *all_types;
+    }
+    for (size_t i = 0; i < type_pair_count; i++)
+        if ((operation == TABLE_SUM || !element_is_float(type_pairs[i].out)) && number-- == 0) {
+            *pair = type_pairs[i];
+            return true;
+        }
+    return false;
+}
+
 size_t element_size(table_type type) { return type_bytes(type); }
 
 bool element_is_float(table_type type) { return type_is_float(type); }
@@ -88,7 +105,7 @@ void element_randomize(void *element, table_type type, struct random *random, en
         memcpy(element, &value, sizeof value);
     } else if (type == TABLE_F16 || type == TABLE_BF16) {
         const float value = (float)random_float(random, pattern);
-        reference_round(type, &value, element, 1);
+        reference_round(TABLE_F32, &value, type, element, 1);
     } else {
         const uint64_t bits = random_integer(random, pattern);
         memcpy(element, &bits, element_size(type));

@@ -17,13 +17,13 @@ void trial_fail(const struct trial *t, const char *format, ...) {
     va_start(arguments, format);
     vsnprintf(what, sizeof what, format, arguments);
     va_end(arguments);
-    print_error("%s\n  %s->%s, %s, %s, %zu x %zu, %" PRIu64
+    print_error("%s\n  %s, %s->%s, %s, %s, %zu x %zu, %" PRIu64
                 " before, rows %zu to %zu%s%s%s%s%s%s\n  TUPLESCAN_TEST_SEED=%" PRIu64 "\n",
-                what, table_type_name(t->in_type), table_type_name(t->out_type), t->way->name,
-                t->form ? t->form : "preparation", t->rows, t->columns, t->before, t->done, t->done + t->piece,
-                t->reverse ? ", reverse" : "", t->exclusive ? ", exclusive" : "", t->offsets ? ", offsets" : "",
-                t->skip_nan ? ", skip NaN" : "", t->with_state ? ", state" : "", t->has_start ? ", start" : "",
-                run_seed());
+                what, table_operation_name(t->operation), table_type_name(t->in_type), table_type_name(t->out_type),
+                t->way->name, t->form ? t->form : "preparation", t->rows, t->columns, t->before, t->done,
+                t->done + t->piece, t->reverse ? ", reverse" : "", t->exclusive ? ", exclusive" : "",
+                t->offsets ? ", offsets" : "", t->skip_nan ? ", skip NaN" : "", t->with_state ? ", state" : "",
+                t->has_start ? ", start" : "", run_seed());
     fail();
 }
 
@@ -49,7 +49,7 @@ static void randomize(char *to, size_t count, table_type type, struct random *ra
 }
 
 static char *new_state(struct trial *t) {
-    trial_ok(t, table_state_bytes(t->sum_type, t->columns, &t->state_bytes));
+    trial_ok(t, table_state_bytes_of(t->operation, t->sum_type, t->columns, &t->state_bytes));
     char *state = aligned_alloc(64, (t->state_bytes + 63) / 64 * 64);
     trial_require(t, state != NULL, "out of memory");
     return memset(state, 0, t->state_bytes);
@@ -60,7 +60,7 @@ static void pretend_rows(struct trial *t, enum pattern pattern) {
     struct sum_state *const state = (struct sum_state *)(void *)t->begun;
     const struct state_digits digits = state_digits(0, t->before);
     const uint64_t kept = 1 | digits.runs << STATE_RUNS; /* the start, too */
-    trial_ok(t, table_state_begin(t->begun, t->sum_type, t->columns, 0));
+    trial_ok(t, table_state_begin_of(t->begun, t->operation, t->sum_type, t->columns, 0));
     state->rows = t->before;
     for (unsigned slot = 0; slot < STATE_RISING_RUNS; slot++)
         if (slot < STATE_BLOCKS ? kept >> slot & 1 : digits.blocks >> (slot - STATE_BLOCKS) & 1)
@@ -86,13 +86,19 @@ static void sum_by_rows(struct trial *t, enum pattern pattern) {
     free(sum);
 }
 
+static struct reference reference_of(const struct trial *t) {
+    return (struct reference){
+        .operation = t->operation, .type = t->out_type, .reverse = t->reverse, .skip_nan = t->skip_nan};
+}
+
 void trial_open(struct trial *t, enum pattern pattern) {
-    t->sum_type = reference_sum_type(t->out_type);
+    t->sum_type = reference_kept_type(t->operation, t->out_type);
     t->values = malloc(t->rows * in_row(t) + 1);
     t->start = t->has_start ? malloc(sum_row(t) + 1) : NULL;
-    t->expected = (struct reference){
-        .type = t->out_type, .reverse = t->reverse, .skip_nan = t->skip_nan, .kept = malloc(t->rows * sum_row(t) + 1)};
-    trial_require(t, t->values && t->expected.kept && (t->start || !t->has_start), "out of memory");
+    t->nothing = malloc(sum_row(t) + 1);
+    t->expected = reference_of(t);
+    t->expected.kept = malloc(t->rows * sum_row(t) + 1);
+    trial_require(t, t->values && t->nothing && t->expected.kept && (t->start || !t->has_start), "out of memory");
     t->begun = new_state(t);
     t->state = new_state(t);
     randomize(t->values, t->rows * t->columns, t->in_type, &t->random, pattern);
@@ -102,7 +108,11 @@ void trial_open(struct trial *t, enum pattern pattern) {
     if (t->before > 0)
         sum_by_rows(t, pattern);
     else
-        trial_require(t, reference_prefix_sum(&in, t->start, false, &t->expected), "out of memory");
+        reference_prefix_sum(&in, t->start, false, &t->expected);
+    struct reference none = reference_of(t);
+    const table_view no_rows = {NULL, 0, t->columns, 0, t->in_type};
+    none.carry_out = t->nothing;
+    reference_prefix_sum(&no_rows, NULL, false, &none);
 }
 
 void trial_begin(struct trial *t) {
@@ -113,16 +123,16 @@ void trial_begin(struct trial *t) {
 void trial_close(struct trial *t) {
     free(t->values);
     free(t->start);
+    free(t->nothing);
     free(t->begun);
     free(t->state);
     free(t->expected.kept);
 }
 
 const char *trial_sums(const struct trial *t, size_t rows) {
-    static const char zeros[1 << 16];
     if (rows > 0)
         return (const char *)t->expected.kept + (t->reverse ? t->rows - rows : rows - 1) * sum_row(t);
-    return t->start ? t->start : zeros;
+    return t->start ? t->start : t->nothing;
 }
 
 const char *trial_values(const struct trial *t, size_t first, size_t rows) {
@@ -135,7 +145,7 @@ char *trial_results(const struct trial *t, size_t first, size_t rows, bool more)
     trial_require(t, packed != NULL, "out of memory");
     for (size_t i = 0; i < rows + more; i++) {
         const size_t counted = t->reverse ? first + rows - i - t->exclusive : first + i + !(t->exclusive || t->offsets);
-        reference_round(t->out_type, trial_sums(t, counted), packed + i * out_row(t), t->columns);
+        reference_round(t->sum_type, trial_sums(t, counted), t->out_type, packed + i * out_row(t), t->columns);
     }
     return packed;
 }
@@ -182,7 +192,9 @@ table_scan_options trial_options(struct trial *t, const struct memory *memory, b
                                  struct sides *sides) {
     const uint64_t rubbish = 3;
     table_state_facts facts;
-    table_scan_options options = {.backend = t->way->backend,
+    const bool overflows = t->operation == TABLE_SUM || t->operation == TABLE_PRODUCT;
+    table_scan_options options = {.operation = t->operation,
+                                  .backend = t->way->backend,
                                   .strategy = (table_strategy)random_below(&t->random, TABLE_STRATEGY_FUSED + 1),
                                   .threads = (unsigned)random_below(&t->random, 5),
                                   .exclusive = t->exclusive,
@@ -197,7 +209,7 @@ table_scan_options trial_options(struct trial *t, const struct memory *memory, b
         options.carry_in = open_side(t, &sides->start, memory, sum_row(t), t->start);
     if (random_once_in(&t->random, 2))
         options.carry_out = open_side(t, &sides->carry_out, memory, sum_row(t), NULL);
-    if (!element_is_float(t->out_type) && random_once_in(&t->random, 2))
+    if (overflows && !element_is_float(t->out_type) && random_once_in(&t->random, 2))
         options.first_overflow = open_side(t, &sides->word, memory, sizeof rubbish, &rubbish);
     else if (t->skip_nan)
         options.skipped = open_side(t, &sides->word, memory, sizeof rubbish, &rubbish);
@@ -208,8 +220,8 @@ table_scan_options trial_options(struct trial *t, const struct memory *memory, b
 static uint64_t expected_word(const struct trial *t, bool overflow) {
     const table_view piece = {(char *)(uintptr_t)trial_values(t, t->done, t->piece), t->piece, t->columns, 0,
                               t->in_type};
-    struct reference found = {.type = t->out_type, .reverse = t->reverse, .skip_nan = t->skip_nan};
-    trial_require(t, reference_prefix_sum(&piece, trial_sums(t, t->done), false, &found), "out of memory");
+    struct reference found = reference_of(t);
+    reference_prefix_sum(&piece, trial_sums(t, t->done), false, &found);
     if (!overflow)
         return found.skipped;
     return found.first_overflow == UINT64_MAX ? UINT64_MAX : found.first_overflow + t->done * t->columns;

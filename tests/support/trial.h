@@ -11,6 +11,7 @@
 struct trial {
     const struct way *way;
     struct random random;
+    table_operation operation;              /* of products, integers alone */
     table_type in_type, out_type, sum_type; /* the last one is what states and carries are kept in */
     size_t rows, columns;
     bool reverse, exclusive, offsets, skip_nan, with_state, has_start;
@@ -19,6 +20,7 @@ struct trial {
     size_t done, piece;  /* rows of the table that are counted before the piece, and in it */
     char *values;        /* rows of in_type, side by side, in the order of the table */
     char *start;         /* the sums before the table's first row, or NULL */
+    char *nothing;       /* or else this row of what no rows have */
     char *begun, *state; /* what the sum begins with; and the state of the sum in hand, on the host */
     size_t state_bytes;
     struct reference expected; /* `kept` alone */
