@@ -9,7 +9,9 @@
 enum {
     OPERATION,
     EXCLUSIVE,
+    REVERSE,
     OFFSETS,
+    SKIP_NAN,
     TABLES,
     CARRY_OUT,
     FIRST_OVERFLOW,
@@ -26,7 +28,9 @@ enum {
 
 static const char *const names[] = {[OPERATION] = "operation",
                                     [EXCLUSIVE] = "exclusive",
+                                    [REVERSE] = "reverse",
                                     [OFFSETS] = "offsets",
+                                    [SKIP_NAN] = "skip_nan",
                                     [TABLES] = "tables",
                                     [CARRY_OUT] = "carry_out",
                                     [FIRST_OVERFLOW] = "first_overflow",
@@ -58,6 +62,9 @@ static const struct {
     [CALLER_TOTALS_OF_SEGMENTS] = {BIT(EXCLUSIVE) | BIT(OFFSETS) | BIT(TABLES) | BIT(FIRST_OVERFLOW) | BIT(STATE) |
                                        BIT(FIRST_COEFFICIENTS) | BIT(COEFFICIENT_STEP),
                                    "totals of segments"},
+    [CALLER_EXTREME_ROWS] = {BIT(OPERATION) | BIT(EXCLUSIVE) | BIT(REVERSE) | BIT(OFFSETS) | BIT(SKIP_NAN) |
+                                 BIT(FIRST_OVERFLOW) | BIT(STATE) | BIT(REPORT),
+                             "the rows of extremes"},
     [CALLER_COLUMNS] = {BIT(OFFSETS) | BIT(TABLES) | BIT(COEFFICIENT_STEP),
                         "columns that lie apart, which are those of one table"},
     [CALLER_PARTS] = {BIT(TABLES) | BIT(BACKEND) | BIT(REPORT),
@@ -70,7 +77,8 @@ static const struct {
 /* The options that are set. */
 static unsigned set_of(const table_scan_options *options) {
     return (unsigned)(options->operation != TABLE_SUM) << OPERATION | (unsigned)(options->exclusive != 0) << EXCLUSIVE |
-           (unsigned)(options->offsets != 0) << OFFSETS | (unsigned)(options->tables > 1) << TABLES |
+           (unsigned)(options->reverse != 0) << REVERSE | (unsigned)(options->offsets != 0) << OFFSETS |
+           (unsigned)(options->skip_nan != 0) << SKIP_NAN | (unsigned)(options->tables > 1) << TABLES |
            (unsigned)(options->carry_out != NULL) << CARRY_OUT |
            (unsigned)(options->first_overflow != NULL) << FIRST_OVERFLOW |
            (unsigned)(options->skipped != NULL) << SKIPPED | (unsigned)(options->state != NULL) << STATE |

@@ -30,6 +30,7 @@ typedef enum table_type {
 /* How the rows of a table are joined down its columns. The numbers are part of the ABI.
  *   maximum, minimum  of every type, bool too, into the same type. Exact, so that the order of rows cannot be seen.
  *                     A NaN makes a NaN of itself and of all that follows (numpy.maximum.accumulate); +0 is above -0.
+ *                     The rows that they are of: extreme_rows.h.
  *   product           into the types that sums can have. Of integers it wraps, as sums do. Of floats it is the
  *                     recurrence h(i) = in(i) h(i - 1) of linear_recurrence.h, but that a 0 is a value like others: NaN
  *                     and infinity times 0 are NaN. The sign of a zero is not promised. Where the product of a run of

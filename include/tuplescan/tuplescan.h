@@ -5,6 +5,7 @@
 #include <tuplescan/columns.h>
 #include <tuplescan/devices.h>
 #include <tuplescan/digit_counts.h>
+#include <tuplescan/extreme_rows.h>
 #include <tuplescan/histogram.h>
 #include <tuplescan/linear_recurrence.h>
 #include <tuplescan/pipeline.h>

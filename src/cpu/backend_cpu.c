@@ -102,6 +102,7 @@ const struct backend *backend_cpu(void) {
         .batch_has_rows_beside = true,
         .batch_workspace = cpu_batch_workspace,
         .batch = cpu_batch,
+        .mark_extremes = cpu_mark_extremes,
         .segments_workspace = cpu_segments_workspace,
         .segments = cpu_segments,
         .state_enter = state_enter_host,

@@ -106,6 +106,7 @@ static const struct backend cuda_backend = {
     .prefers_batch = cuda_prefers_batch,
     .batch_workspace = cuda_batch_workspace,
     .batch = cuda_batch,
+    .mark_extremes = cuda_mark_extremes,
     .segments_workspace = cuda_segments_workspace,
     .segments = cuda_segments,
     .state_enter = cuda_state_enter,

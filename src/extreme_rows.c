@@ -1,0 +1,159 @@
+/* The calls of tuplescan/extreme_rows.h: the rows are marked, and the marks joined by a running maximum in place. */
+#include <tuplescan/extreme_rows.h>
+
+#include "checked.h"
+#include "extreme_marks.h"
+#include "refusals.h"
+#include "run.h"
+#include "status.h"
+#include "views.h"
+
+/* A checked call: the running maximum of the marks, and what marks them. */
+struct extreme_call {
+    struct call call;
+    struct extreme_tables tables;
+};
+
+/* Carries lie in none of the tables, but for a carry in that is read from a table that is read, too. */
+static table_status validate_carries(const struct table_scan_options *options, const char *name,
+                                     const struct table_view *whole, size_t columns, bool is_written) {
+    const struct {
+        const char *name;
+        const void *row;
+        bool is_written;
+    } carries[] = {{"options->carry_in", options->carry_in, false}, {"options->carry_out", options->carry_out, true}};
+    table_status status = TABLE_OK;
+    struct table_view row;
+    size_t count;
+    if (!checked_multiply(columns, options->tables > 1 ? options->tables : 1, &count))
+        return status_fail(TABLE_ERROR_TOO_LARGE, "options->tables: carries of %zu tables cannot be addressed",
+                           options->tables);
+    for (size_t i = 0; i < sizeof carries / sizeof *carries && status == TABLE_OK; i++) {
+        status = validate_row(carries[i].name, carries[i].row, count, TABLE_I64, &row);
+        if (status == TABLE_OK && (is_written || carries[i].is_written))
+            status = validate_apart(carries[i].name, &row, name, whole, false);
+    }
+    return status;
+}
+
+static table_status validate_beside(const struct call *call, const struct table_scan_options *options, const char *name,
+                                    const struct table_view *view, table_type type, ptrdiff_t step,
+                                    struct table_view *checked) {
+    const struct scan *scan = &call->scan;
+    const struct table_view rows = tables_whole(&scan->out, scan->tables, scan->out_step);
+    table_status status = validate_table(name, view, checked);
+    if (status != TABLE_OK)
+        return status;
+    if (checked->rows != scan->out.rows || checked->columns != scan->out.columns)
+        return status_fail(TABLE_ERROR_SHAPE, "%s is %zu x %zu and rows is %zu x %zu", name, checked->rows,
+                           checked->columns, scan->out.rows, scan->out.columns);
+    if (checked->type != type)
+        return status_fail(TABLE_ERROR_TYPE, "%s->type is %s and in->type is %s", name, table_type_name(checked->type),
+                           table_type_name(type));
+    if (!tables_fit(checked, scan->tables, step))
+        return status_fail(TABLE_ERROR_TOO_LARGE, "%s: %zu tables with steps of %td cannot be addressed", name,
+                           scan->tables, step);
+    if (checked->rows > 0 && checked->columns > 0 && backend_device_of(checked->data) != call->device)
+        return status_fail(TABLE_ERROR_BACKEND, "%s is not on the same side as rows", name);
+    const struct table_view whole = tables_whole(checked, scan->tables, step);
+    status = validate_apart("rows", &rows, name, &whole, false);
+    return status == TABLE_OK ? validate_carries(options, name, &whole, checked->columns, false) : status;
+}
+
+static table_status validate_rows(const struct table_view *rows, uint64_t first,
+                                  const struct table_scan_options *options, enum call_form form, struct call *call) {
+    const size_t tables = options->tables > 1 ? options->tables : 1;
+    struct table_scan_options joined = *options;
+    struct table_view checked;
+    table_status status = refuse(CALLER_EXTREME_ROWS, options);
+    if (status == TABLE_OK)
+        status = validate_table("rows", rows, &checked);
+    if (status != TABLE_OK)
+        return status;
+    if (rows->type != TABLE_I64)
+        return status_fail(TABLE_ERROR_TYPE, "rows->type is %s, and rows are counted as i64",
+                           table_type_name(rows->type));
+    if (first > INT64_MAX || rows->rows > INT64_MAX - first)
+        return status_fail(TABLE_ERROR_TOO_LARGE, "first %llu: %zu rows more cannot be counted",
+                           (unsigned long long)first, rows->rows);
+    const struct table_view whole = tables_whole(&checked, tables, options->out_step);
+    status = validate_carries(options, "rows", &whole, rows->columns, true);
+    joined.operation = TABLE_MAXIMUM;
+    joined.in_step = joined.out_step;
+    return status == TABLE_OK ? validate_scan(NULL, rows, rows, &joined, form, call) : status;
+}
+
+static table_status validate_extreme_rows(const struct table_view *in, const struct table_view *extremes,
+                                          const struct table_view *rows, uint64_t first,
+                                          const struct table_scan_options *options, enum call_form form,
+                                          struct extreme_call *extreme) {
+    static const struct table_scan_options defaults;
+    struct table_view values, results;
+    options = options ? options : &defaults;
+    table_status status = validate_rows(rows, first, options, form, &extreme->call);
+    if (status != TABLE_OK)
+        return status;
+    const struct scan *scan = &extreme->call.scan;
+    status = validate_beside(&extreme->call, options, "in", in, in ? in->type : TABLE_I64, options->in_step, &values);
+    if (status == TABLE_OK)
+        status =
+            validate_beside(&extreme->call, options, "extremes", extremes, values.type, options->out_step, &results);
+    if (status == TABLE_OK)
+        extreme->tables = (struct extreme_tables){.first = {.values = values.data,
+                                                            .extremes = results.data,
+                                                            .marks = scan->out.data,
+                                                            .values_stride = values.stride,
+                                                            .extremes_stride = results.stride,
+                                                            .marks_stride = scan->out.stride},
+                                                  .values_step = options->in_step,
+                                                  .results_step = options->out_step,
+                                                  .tables = scan->tables,
+                                                  .rows = values.rows,
+                                                  .columns = values.columns,
+                                                  .type = values.type,
+                                                  .first_row = first};
+    return status;
+}
+
+static table_status mark(struct call *call, void *context) {
+    const table_status status = call->backend->mark_extremes(&call->scan, context);
+    const table_status waited = call->backend->wait(&call->scan);
+    return status == TABLE_OK ? waited : status;
+}
+
+table_status table_extreme_rows(const table_view *in, const table_view *extremes, const table_view *rows,
+                                uint64_t first, const table_scan_options *options) {
+    struct extreme_call extreme;
+    table_status status = validate_extreme_rows(in, extremes, rows, first, options, CALL_AND_WAIT, &extreme);
+    if (status == TABLE_OK)
+        status = run_and_wait(&extreme.call, false, mark, &extreme.tables);
+    return status == TABLE_OK ? run_scan(&extreme.call, NULL) : status;
+}
+
+table_status table_extreme_rows_workspace(const table_view *in, const table_view *extremes, const table_view *rows,
+                                          uint64_t first, const table_scan_options *options, size_t *bytes) {
+    struct extreme_call extreme;
+    size_t needed = 0;
+    if (!bytes)
+        return status_fail(TABLE_ERROR_ARGUMENT, "bytes is a null pointer");
+    table_status status = validate_extreme_rows(in, extremes, rows, first, options, CALL_ON_STREAM, &extreme);
+    if (status == TABLE_OK)
+        status = run_workspace(&extreme.call, &needed);
+    if (status == TABLE_OK)
+        *bytes = needed;
+    return status;
+}
+
+table_status table_extreme_rows_async(const table_view *in, const table_view *extremes, const table_view *rows,
+                                      uint64_t first, const table_scan_options *options) {
+    struct extreme_call extreme;
+    size_t bytes = 0;
+    table_status status = validate_extreme_rows(in, extremes, rows, first, options, CALL_ON_STREAM, &extreme);
+    if (status == TABLE_OK)
+        status = run_workspace(&extreme.call, &bytes);
+    if (status == TABLE_OK)
+        status = validate_workspace(options ? options->workspace : NULL, options ? options->workspace_bytes : 0, bytes);
+    if (status == TABLE_OK)
+        status = extreme.call.backend->mark_extremes(&extreme.call.scan, &extreme.tables);
+    return status == TABLE_OK ? run_on_stream(&extreme.call, options) : status;
+}
