@@ -41,9 +41,8 @@ static int wrong_shape(const struct scan_decay *decay, const char *name, const s
     const struct table_layout *layout = &decay->file.layout;
     return fail(EX_DATAERR,
                 "%s: has %zu x %zu values, which are no number, row, column or table of coefficients for the %zu "
-                "columns of %s%s",
-                decay->file.name, layout->rows, layout->columns, in->columns, name,
-                decay->file.rows_known ? ", or not for its rows" : "");
+                "columns of %s, or not for its rows",
+                decay->file.name, layout->rows, layout->columns, in->columns, name);
 }
 
 /* A file of values without a shape: a row, a column, or a table. */
@@ -58,35 +57,21 @@ static bool shape_values(struct table_layout *layout, const struct table_layout 
 static int choose_shape(struct scan_decay *decay, const char *name, const struct table_layout *in, const size_t *rows,
                         bool *is_row) {
     struct table_layout *layout = &decay->file.layout;
-    const bool is_known = decay->file.rows_known;
-    *is_row = false;
-    if (is_known && is_flat(decay, in) && layout->rows * layout->columns == in->columns) {
-        *is_row = true;
+    *is_row = is_flat(decay, in) && layout->rows * layout->columns == in->columns;
+    if (*is_row) {
         decay->of.columns = in->columns;
         return EX_OK;
     }
-    if (is_known && decay->file.format == &input_raw && !shape_values(layout, in, rows))
+    if (decay->file.format == &input_raw && !shape_values(layout, in, rows))
         return wrong_shape(decay, name, in);
     decay->of.columns = layout->columns;
-    if (layout->columns != 1 && layout->columns != in->columns)
-        return wrong_shape(decay, name, in);
-    *is_row = is_known && layout->rows == 1;
-    return is_known && !*is_row && rows && *rows != layout->rows ? wrong_shape(decay, name, in) : EX_OK;
+    *is_row = layout->rows == 1;
+    const bool is_like = layout->columns == 1 || layout->columns == in->columns;
+    return is_like && (*is_row || !rows || *rows == layout->rows) ? EX_OK : wrong_shape(decay, name, in);
 }
 
 static size_t row_bytes_of(const struct scan_decay *decay) {
     return decay->of.columns * table_type_size(decay->file.layout.type);
-}
-
-/* Reads two rows of a file that does not say how many it has: if there is only one, it is that of all rows. */
-static int look_ahead(struct scan_decay *decay, bool *is_row) {
-    const size_t row = row_bytes_of(decay);
-    decay->ahead = memory_allocate(2 * row);
-    if (!decay->ahead)
-        return fail(EX_OSERR, "%s: out of memory", decay->file.name);
-    const int code = input_read(&decay->file, decay->ahead, 2 * row, &decay->ahead_bytes);
-    *is_row = decay->ahead_bytes == row;
-    return code;
 }
 
 /* The one row of coefficients. */
@@ -94,11 +79,6 @@ static int take_row(struct scan_decay *decay) {
     const size_t row = row_bytes_of(decay);
     size_t got = row;
     int code = EX_OK;
-    if (decay->ahead) {
-        decay->row = decay->ahead;
-        decay->ahead = NULL;
-        return EX_OK;
-    }
     decay->row = memory_allocate(row);
     if (!decay->row)
         return fail(EX_OSERR, "%s: out of memory", decay->file.name);
@@ -116,8 +96,7 @@ static int fewer(const struct scan_decay *decay) {
 /* The coefficients of rows that come after those that were brought before, or, of a file that can be read anywhere, of
  * any rows. */
 static int bring(struct scan_decay *decay, uint64_t first, size_t rows, char *to) {
-    const size_t row = row_bytes_of(decay), bytes = rows * row, left = decay->ahead_bytes - decay->ahead_given;
-    const size_t there = left < bytes ? left : bytes;
+    const size_t row = row_bytes_of(decay), bytes = rows * row;
     size_t got = 0;
     if (decay->is_table && (first > decay->file.layout.rows || rows > decay->file.layout.rows - first))
         return fewer(decay);
@@ -126,12 +105,9 @@ static int bring(struct scan_decay *decay, uint64_t first, size_t rows, char *to
         return EX_OK;
     }
     int code = decay->goes_anywhere ? input_go_to(&decay->file, (size_t)first) : EX_OK;
-    if (there > 0)
-        memcpy(to, decay->ahead + decay->ahead_given, there);
-    decay->ahead_given += there;
-    if (code == EX_OK && there < bytes)
-        code = input_read(&decay->file, to + there, bytes - there, &got);
-    return code == EX_OK && there + got < bytes ? fewer(decay) : code;
+    if (code == EX_OK)
+        code = input_read(&decay->file, to, bytes, &got);
+    return code == EX_OK && got < bytes ? fewer(decay) : code;
 }
 
 /* By the thread of a stream that reads. */
@@ -173,15 +149,12 @@ int scan_decay_open(struct scan_decay *decay, const struct scan_arguments *argum
     if (code == EX_OK)
         code = check_type(decay, name, in);
     decay->goes_anywhere = code == EX_OK && arguments->reverse && input_can_seek(file) && !is_text(decay);
-    if (code == EX_OK &&
-        ((arguments->reverse && !decay->goes_anywhere) || (file->format == &input_raw && !file->rows_known))) {
+    if (code == EX_OK && ((arguments->reverse && !decay->goes_anywhere) || !file->rows_known)) {
         code = input_take_table(file, most);
         decay->is_table = code == EX_OK;
     }
     if (code == EX_OK)
         code = choose_shape(decay, name, in, rows, &is_row);
-    if (code == EX_OK && !file->rows_known)
-        code = look_ahead(decay, &is_row);
     if (code == EX_OK && is_row)
         code = take_row(decay);
     decay->of.type = file->layout.type;
@@ -205,19 +178,15 @@ int scan_decay_table(struct scan_decay *decay, size_t most, table_view *a) {
 
 int scan_decay_end(struct scan_decay *decay, uint64_t rows) {
     struct input_file *const file = &decay->file;
-    char more;
-    size_t got = 0;
     if (!file->name)
         return EX_OK;
-    int code = decay->row || file->rows_known ? EX_OK : input_read(file, &more, 1, &got);
-    if (code == EX_OK && (got > 0 || (!decay->row && file->rows_known && file->layout.rows != rows)))
-        code = fail(EX_DATAERR, "%s: has coefficients of more rows than there are", file->name);
-    return code == EX_OK ? input_unchanged(file) : code;
+    if (!decay->row && file->layout.rows != rows)
+        return fail(EX_DATAERR, "%s: has coefficients of more rows than there are", file->name);
+    return input_unchanged(file);
 }
 
 void scan_decay_close(struct scan_decay *decay) {
     input_release(&decay->file);
     free(decay->row);
-    free(decay->ahead);
-    decay->row = decay->ahead = NULL;
+    decay->row = NULL;
 }

@@ -11,12 +11,10 @@ struct scan_decay {
     table_stream_coefficients of; /* as a stream is told */
     struct input_file file;       /* of --decay-file */
     void *row;                    /* the coefficients of every row; NULL: rows have their own */
-    char *ahead;                  /* rows of the file that were read to see whether there are several */
-    size_t ahead_bytes, ahead_given;
-    bool is_table;      /* all of the file is in memory, at file.data */
-    bool goes_anywhere; /* rows are read from the last one on */
-    uint64_t above;     /* rows of the inputs before the one that is read */
-    int code;           /* what bringing coefficients failed with, after a message */
+    bool is_table;                /* all of the file is in memory, at file.data */
+    bool goes_anywhere;           /* rows are read from the last one on */
+    uint64_t above;               /* rows of the inputs before the one that is read */
+    int code;                     /* what bringing coefficients failed with, after a message */
 };
 
 /* Makes the scan a recurrence, if one of both options is there. EX_OK, or EX_USAGE after a message. */

@@ -222,7 +222,7 @@ static int open_decay(struct scan_job *job, const size_t *rows) {
     const int code = scan_decay_open(decay, arguments, job->name, in, rows, left_of_all(job));
     if (code != EX_OK)
         return code;
-    const size_t row = decay->row ? decay->of.columns * table_type_size(decay->of.type) : decay->ahead_bytes;
+    const size_t row = decay->row ? decay->of.columns * table_type_size(decay->of.type) : 0;
     return keep(job, arguments->decay ? "--decay" : decay->file.name,
                 input_memory(&decay->file) + row + (decay->is_table ? decay->file.layout.bytes : 0));
 }

@@ -39,8 +39,9 @@ static const struct option_row scan_rows[] = {
         "of INPUT, from 0 or --carry-in on; with --reverse A times the row after it. FILE has one number, a number "
         "for each column (a row), one for each row (a column), or one for each value, of the type of INPUT (or f32 "
         "for f16 and bf16): a .npy, which goes along the table as in NumPy, text, or raw values, which are a row where "
-        "they are as many as the columns. It is read beside INPUT, may be as large, and of several inputs has the "
-        "rows of all. A 0 lets nothing through of the rows before. Floats only; text is f64. Sums in the help of "
+        "they are as many as the columns. It is read beside INPUT, may be as large unless it is text, and of several "
+        "inputs has the rows of all. A 0 lets nothing through of the rows before. Floats only; text is f64. Sums in "
+        "the help of "
         "other options are these results"),
     VALUE(
         "segments", "FILE", take_input, SCAN(segments),
@@ -147,8 +148,8 @@ static const struct option_row append_rows[] = {
          "made where there is no SUMS, or by scan INPUT -o SUMS --continue SUMS.state. Whatever goes wrong, and when, "
          "SUMS has the old rows or the new ones. Rows are appended also where the exit code is 65 for an overflow, "
          "which is in them, or 74 after the words that all is written. With 75 they are not: another command has SUMS "
-         "or its state; try again. A SUMS.state that is missing is made again of SUMS if its sums are integers, and "
-         "not exclusive; else by scan of what was summed, -o /dev/null --continue SUMS.state.\n"),
+         "or its state; try again. A SUMS.state that is missing is made by scan of what was summed, -o /dev/null "
+         "--continue SUMS.state.\n"),
     VALUE("to", "FILE", take_text, SCAN(to), "the sums, which grow in place"),
     VALUE("decay", "A", take_text, SCAN(decay), NULL),
     VALUE("decay-file", "FILE", take_input, SCAN(decay_file),
