@@ -6,19 +6,34 @@
  * has the old rows or the new ones, and a state for them. */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "append.h"
 #include "commands.h"
+#include "memory.h"
 #include "message.h"
 #include "output_path.h"
 #include "scan.h"
 #include "signals.h"
 #include "transfer.h"
+#include "types.h"
+#include "values.h"
+
+struct growth {
+    struct scan_job job;
+    struct input_file old; /* the sums that are there */
+    int fd;                /* of their file, to be written to; -1: there is none */
+    off_t end;             /* of them */
+    char state_path[PATH_MAX];
+    char *saved; /* the state of the old rows, as it was saved: saved_bytes bytes */
+    size_t saved_bytes;
+    bool is_growing; /* what lies after `end` is cut off when the command fails, or a signal ends it */
+    struct atomic_file state_file;
+};
 
 static int check_arguments(void *context) {
     struct growth *growth = context;
@@ -89,6 +104,130 @@ static int check_at(void *context) {
                                                               arguments->to, rows, (unsigned long long)arguments->at);
 }
 
+static int read_last_row(const struct growth *growth, char *row) {
+    const struct table_layout *sums = &growth->old.layout;
+    const size_t bytes = sums->columns * table_type_size(sums->type);
+    return transfer_read_at(growth->fd, row, bytes, growth->end - (off_t)bytes)
+               ? EX_OK
+               : fail(EX_IOERR, "%s: %s", growth->old.name, errno ? strerror(errno) : "has become shorter");
+}
+
+/* How to have a state again. */
+#define MAKES_STATE "tuplescan scan ROWS... -o /dev/null --continue %s makes it of the rows that were summed"
+
+/* Whether the last row of the file is what the state goes on from. That of exclusive sums lacks a row of the input,
+ * which is not kept anywhere. */
+static int check_last_row(const struct growth *growth) {
+    const struct table_layout *sums = &growth->old.layout;
+    const size_t bytes = sums->columns * table_type_size(sums->type);
+    if (sums->rows == 0 || bytes == 0 || growth->job.arguments.exclusive)
+        return EX_OK;
+    const table_type kept = table_sum_type(sums->type);
+    const size_t kept_bytes = sums->columns * table_type_size(kept);
+    char *kept_sums = memory_allocate(kept_bytes + 2 * bytes), *expected = kept_sums ? kept_sums + kept_bytes : NULL;
+    char *last = expected ? expected + bytes : NULL;
+    if (!last)
+        return fail(EX_OSERR, "%s: out of memory for two rows of %zu bytes", growth->old.name, bytes);
+    int code = read_last_row(growth, last);
+    if (code == EX_OK && table_state_sums(growth->job.state.state, kept_sums) == TABLE_OK)
+        row_round(sums->type, kept_sums, expected, sums->columns);
+    else if (code == EX_OK)
+        code = fail(EX_DATAERR, "%s: %s", growth->state_path, table_error_detail());
+    if (code == EX_OK && (row_difference(sums->type, last, expected, sums->columns) != sums->columns))
+        code = fail(EX_DATAERR,
+                    "%s: is not the state of %s, whose last row has other sums; sums made with --exclusive go on with "
+                    "--exclusive",
+                    growth->state_path, growth->old.name);
+    free(kept_sums);
+    return code;
+}
+
+/* Whether the saved state at `from` is that of the sums; *whole: whether it is a state. */
+static bool take_state(struct growth *growth, const char *from, size_t bytes, bool *whole) {
+    struct state_file *state = &growth->job.state;
+    const struct table_layout *sums = &growth->old.layout;
+    *whole = table_state_load(from, bytes, state->state) == TABLE_OK;
+    if (!*whole || table_state_describe(state->state, bytes, &state->facts) != TABLE_OK ||
+        state->facts.operation != growth->job.arguments.operation || state->facts.rows != sums->rows ||
+        state->facts.type != table_sum_type(sums->type) || state->facts.columns != sums->columns)
+        return false;
+    state->bytes = bytes;
+    growth->saved_bytes = bytes;
+    memmove(growth->saved, from, bytes);
+    return true;
+}
+
+/* One state, or two. */
+static int choose_state(struct growth *growth, size_t bytes) {
+    const struct table_layout *sums = &growth->old.layout;
+    table_state_facts facts;
+    size_t one = 0, damaged = 0;
+    bool whole;
+    const bool known = table_state_bytes_of(growth->job.arguments.operation, table_sum_type(sums->type), sums->columns,
+                                            &one) == TABLE_OK;
+    for (size_t at = 0; known && at + one <= bytes && at <= one; at += one) {
+        if (take_state(growth, growth->saved + at, one, &whole))
+            return check_last_row(growth);
+        damaged += !whole && table_state_describe(growth->saved + at, one, &facts) == TABLE_OK && facts.version != 0 &&
+                   facts.operation == growth->job.arguments.operation;
+    }
+    if (damaged > 0)
+        return fail(EX_DATAERR, "%s: is damaged, and no state of %s any more; without it, " MAKES_STATE,
+                    growth->state_path, growth->old.name, growth->state_path);
+    return fail(EX_DATAERR, "%s: is not the state of %s, which has %zu rows of %zu columns of %s, and of a %s",
+                growth->state_path, growth->old.name, sums->rows, sums->columns, table_type_name(sums->type),
+                table_operation_name(growth->job.arguments.operation));
+}
+
+/* Reads the state of the sums that are there, if any are. */
+static int read_state(void *context) {
+    struct growth *growth = context;
+    const struct table_layout *sums = &growth->old.layout;
+    size_t one = 0;
+    if (growth->fd < 0)
+        return EX_OK;
+    const table_status status =
+        table_state_bytes_of(growth->job.arguments.operation, table_sum_type(sums->type), sums->columns, &one);
+    if (status != TABLE_OK)
+        return fail_status(growth->old.name, status);
+    growth->job.kept = 2 * one;
+    growth->saved = malloc(2 * one);
+    growth->job.state.state = calloc(1, one);
+    if (one > memory_limit(growth->job.arguments.common.memory) / 3 || !growth->saved || !growth->job.state.state)
+        return fail(EX_OSERR, "%s: out of memory for three times %zu bytes; --memory says how much may be used",
+                    growth->state_path, one);
+    const int fd = growth->job.state.lock = transfer_open(growth->state_path, O_RDONLY);
+    if (fd < 0 && errno == ENOENT)
+        return fail(EX_NOINPUT, "%s: %s; " MAKES_STATE, growth->state_path, strerror(ENOENT), growth->state_path);
+    if (fd < 0)
+        return fail(EX_NOINPUT, "%s: %s", growth->state_path, strerror(errno));
+    const int code = state_file_take_lock(growth->state_path, fd);
+    if (code != EX_OK)
+        return code;
+    const ssize_t got = transfer_read_all(fd, growth->saved, 2 * one);
+    return got < 0 ? fail(EX_IOERR, "%s: %s", growth->state_path, strerror(errno)) : choose_state(growth, (size_t)got);
+}
+
+/* Replaces the state's file: by the old state, if it is wanted and there is one, and the new one, if that is, after
+ * it. Where there were no sums, no file is replaced: it is that of another append, which was faster. */
+static int write_state(struct growth *growth, bool with_old, bool with_new) {
+    struct state_file *state = &growth->job.state;
+    struct atomic_file *file = &growth->state_file;
+    int code = atomic_file_open(file, growth->state_path, growth->fd >= 0);
+    if (code == EX_OK && with_old && growth->saved)
+        code = atomic_file_write(file, growth->saved, growth->saved_bytes);
+    if (code == EX_OK && with_new)
+        code = atomic_file_write(file, state->state, state->bytes);
+    return code == EX_OK ? atomic_file_publish(file, NULL) : code;
+}
+
+/* The file holds the state of the old rows and that of the new ones, once these have been summed. */
+static int save_state(struct growth *growth) {
+    struct state_file *state = &growth->job.state;
+    const table_status status = table_state_save(state->state, state->state, state->bytes);
+    return status == TABLE_OK ? write_state(growth, true, true) : fail_status(growth->state_path, status);
+}
+
 /* Rows of the inputs, and their sums, are like those that are there. */
 static int check_shape(void *context) {
     const struct growth *growth = context;
@@ -112,7 +251,7 @@ static int finish_sums(struct growth *growth) {
     if (code == EX_OK)
         code = atomic_file_finish(&job->output);
     if (code == EX_OK)
-        code = append_save_state(growth);
+        code = save_state(growth);
     if (code != EX_OK)
         return code;
     code = atomic_file_publish(&job->output, NULL);
@@ -162,9 +301,7 @@ static int begin_growth(struct growth *growth) {
     struct table_layout all;
     struct stat status;
     char header[OUTPUT_HEADER];
-    int code = make_header(growth, &all, header); /* before there is work for nothing */
-    if (code == EX_OK)
-        code = append_publish_remade_state(growth);
+    const int code = make_header(growth, &all, header); /* before there is work for nothing */
     if (code != EX_OK)
         return code;
     if (fstat(growth->fd, &status) != 0 || /* readers see a file that only grows, if nothing is to be cut off */
@@ -184,14 +321,14 @@ static int begin_growth(struct growth *growth) {
 static int finish_growth(struct growth *growth) {
     int code = atomic_file_finish(&growth->job.output);
     if (code == EX_OK)
-        code = append_save_state(growth);
+        code = save_state(growth);
     if (code == EX_OK)
         code = write_header_in_place(growth);
     if (code != EX_OK)
         return code;
     signals_truncate(-1, 0);
     growth->is_growing = false;
-    if (append_settle_state(growth) != EX_OK) /* two will do as well as one, but not for others */
+    if (write_state(growth, false, true) != EX_OK) /* two will do as well as one, but not for others */
         message("%s: holds the state of the old rows, too, which only append takes", growth->state_path);
     return EX_OK;
 }
@@ -228,10 +365,10 @@ static void close_all(void *context) {
 }
 
 int append_main(int argc, char **argv) {
-    static const struct job_step steps[] = {{open_sums, STEP_READ, false},         {check_at, STEP_READ, false},
-                                            {append_read_state, STEP_READ, false}, {scan_open_tables, STEP_READ, false},
-                                            {check_shape, STEP_READ, false},       {begin, STEP_WRITE, false},
-                                            {scan_sum_up, STEP_WORK, true},        {finish, STEP_WRITE, false}};
+    static const struct job_step steps[] = {{open_sums, STEP_READ, false},   {check_at, STEP_READ, false},
+                                            {read_state, STEP_READ, false},  {scan_open_tables, STEP_READ, false},
+                                            {check_shape, STEP_READ, false}, {begin, STEP_WRITE, false},
+                                            {scan_sum_up, STEP_WORK, true},  {finish, STEP_WRITE, false}};
     static const struct job_table table = {&options_of_append, check_arguments,  JOB_STEPS(steps),
                                            scan_tell,          scan_free_tables, close_all};
     static struct growth growth = {.job = SCAN_NO_FILES, .fd = -1, .state_file = ATOMIC_FILE_NONE};

@@ -5,7 +5,7 @@ import signal
 import subprocess
 import time
 
-from harness import CANNOT_CREATE, IN_USE, IO_ERROR, RNG, CommandTest, main, numpy, random_table, running_sums
+from harness import CANNOT_CREATE, IN_USE, IO_ERROR, CommandTest, main, numpy, random_table, running_sums
 
 
 class Faults(CommandTest):
@@ -120,27 +120,6 @@ class Faults(CommandTest):
         self.assertEqual(process.returncode, IN_USE, said)
         self.assertIn(b"sums.npy: was replaced by another command meanwhile", said)
         self.assertEqual(self.check(), 1000)
-
-    def test_kills_where_there_is_no_state(self):
-        """What is left behind the rows of integers is of no matter then, either."""
-        self.strace_line()
-        table = RNG.integers(0, 100, (9000, 4))
-        self.save("old.npy", table[:1000])
-        self.save("new.npy", table[1000:])
-        self.run_command("append", "old.npy", "-q", "--to", "s.npy")
-        before, grown = self.read("s.npy"), 0
-        for when in range(1, 8):
-            self.write("s.npy", before)
-            os.unlink(self.path("s.npy.state"))
-            result = self.strace("write:signal=SIGKILL:when=%d" % when, "append", "new.npy", "-q", "--to", "s.npy")
-            grown += result.returncode != 0 and os.path.getsize(self.path("s.npy")) > len(before)
-            self.run_command("info", "s.npy")
-            rows = len(numpy.load(self.path("s.npy")))
-            self.assertIn(rows, (1000, 9000))
-            self.save("rest.npy", table[rows:])
-            self.run_command("append", "rest.npy", "-q", "--to", "s.npy")
-            self.assert_same(numpy.load(self.path("s.npy")), running_sums(table, "i64"))
-        self.assertGreater(grown, 0)
 
     def test_kills_at_random_moments(self):
         for _ in range(20):
