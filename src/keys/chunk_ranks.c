@@ -1,20 +1,31 @@
-#include "chunk_ranks.h"
-
+/* Where each chunk's keys of each digit go (tuplescan/digit_counts.h): three prefix sums of a counter table. They are
+ * the totals of the columns, their prefix sum along the row, and the table's down its rows. */
+#include "key_call.h"
 #include "status.h"
 
-enum { TOTALS, OFFSETS, RANKS };
+enum { TOTALS, OFFSETS, RANKS, RANK_STEPS };
 
-table_status chunk_ranks_plan(struct key_call *call, const struct table_view *counters, const struct table_view *ranks,
-                              struct chunk_ranks *plan) {
-    const struct table_view row = {.rows = ranks->columns, .columns = 1, .stride = 1, .type = ranks->type};
-    const size_t size = table_type_size(ranks->type);
+struct ranks_call {
+    struct table_view counters, ranks;
+    struct table_view totals, offsets; /* the caller's rows; no data: not wanted */
+    struct scan step[RANK_STEPS];
+    struct plan plan[RANK_STEPS];
+    size_t workspace[RANK_STEPS]; /* places in the call's workspace */
+    size_t totals_at, offsets_at; /* likewise: rows of the type of the ranks */
+};
+
+static table_status plan_ranks(struct key_call *call, struct ranks_call *plan) {
+    struct table_view in = plan->counters, out = plan->ranks;
+    const struct table_view row = {.rows = out.columns, .columns = 1, .stride = 1, .type = out.type};
+    const size_t size = table_type_size(out.type);
     table_status status = TABLE_OK;
-    *plan = (struct chunk_ranks){0};
-    plan->totals_at = layout_place(&call->layout, ranks->columns, size);
-    plan->offsets_at = layout_place(&call->layout, ranks->columns, size);
-    plan->step[TOTALS] = key_call_scan(call, counters, ranks);
+    if (call->staged) /* two tables then, even if they were one */
+        in.data = out.data = NULL;
+    plan->totals_at = layout_place(&call->layout, out.columns, size);
+    plan->offsets_at = layout_place(&call->layout, out.columns, size);
+    plan->step[TOTALS] = key_call_scan(call, &in, &out);
     plan->step[OFFSETS] = key_call_scan(call, &row, &row);
-    plan->step[RANKS] = key_call_scan(call, counters, ranks);
+    plan->step[RANKS] = key_call_scan(call, &in, &out);
     plan->step[TOTALS].out.data = NULL;
     plan->step[OFFSETS].exclusive = plan->step[RANKS].exclusive = true;
     for (unsigned i = 0; i < RANK_STEPS && status == TABLE_OK; i++) {
@@ -24,8 +35,8 @@ table_status chunk_ranks_plan(struct key_call *call, const struct table_view *co
     return status;
 }
 
-table_status chunk_ranks_run(const struct key_call *call, const struct chunk_ranks *plan, void *counters, void *ranks,
-                             char *workspace) {
+static table_status rank(struct key_call *call, void *context, char *workspace) {
+    const struct ranks_call *plan = context;
     const struct backend *backend = call->call.backend;
     struct scan step[RANK_STEPS];
     const size_t row_bytes = plan->step[RANKS].out.columns * table_type_size(plan->step[RANKS].out.type);
@@ -35,49 +46,23 @@ table_status chunk_ranks_run(const struct key_call *call, const struct chunk_ran
         step[i] = plan->step[i];
         step[i].stream = call->call.scan.stream;
     }
-    step[TOTALS].in.data = step[RANKS].in.data = counters;
+    step[TOTALS].in.data = step[RANKS].in.data = plan->counters.data;
     step[TOTALS].carry_out = totals;
     step[OFFSETS].in.data = totals;
     step[OFFSETS].out.data = offsets;
-    step[RANKS].out.data = ranks;
+    step[RANKS].out.data = plan->ranks.data;
     step[RANKS].carry_in = offsets;
     for (unsigned i = 0; i < RANK_STEPS && status == TABLE_OK; i++)
         status = pipeline_run(backend, &plan->plan[i], &step[i], workspace + plan->workspace[i]);
-    if (status == TABLE_OK && plan->totals_copy)
-        status = backend->copy(&call->call.scan, plan->totals_copy, totals, row_bytes);
-    if (status == TABLE_OK && plan->offsets_copy)
-        status = backend->copy(&call->call.scan, plan->offsets_copy, offsets, row_bytes);
+    if (status == TABLE_OK && plan->totals.data)
+        status = backend->copy(&call->call.scan, plan->totals.data, totals, row_bytes);
+    if (status == TABLE_OK && plan->offsets.data)
+        status = backend->copy(&call->call.scan, plan->offsets.data, offsets, row_bytes);
     return status;
 }
 
-/* The calls of tuplescan/digit_counts.h. */
-
-struct ranks_call {
-    struct table_view counters, ranks;
-    struct chunk_ranks plan;
-};
-
-static table_status work(struct key_call *call, const void *context, char *workspace) {
-    const struct ranks_call *ranks = context;
-    table_status status = TABLE_OK;
-    for (unsigned mark = 0; mark < STAGES - 1 && status == TABLE_OK; mark++)
-        status = key_call_mark(call, mark);
-    if (status == TABLE_OK)
-        status = chunk_ranks_run(call, &ranks->plan, ranks->counters.data, ranks->ranks.data, workspace);
-    for (unsigned mark = 2; mark <= STAGES && status == TABLE_OK; mark++)
-        status = key_call_mark(call, mark);
-    return status == TABLE_OK ? key_call_lap(call) : status;
-}
-
-/* A row of results beside the tables. */
-static table_status validate_result_row(const char *name, void *row, const struct ranks_call *ranks,
-                                        struct table_view *view) {
-    table_status status = validate_row(name, row, ranks->ranks.columns, ranks->ranks.type, view);
-    if (status == TABLE_OK)
-        status = validate_apart(name, view, "counters", &ranks->counters, false);
-    if (status == TABLE_OK)
-        status = validate_apart(name, view, "ranks", &ranks->ranks, false);
-    return status;
+static table_status work(struct key_call *call, void *context, char *workspace) {
+    return key_call_steps(call, (key_work *const[STAGES]){NULL, rank}, context, workspace);
 }
 
 static table_status validate_tables(const table_view *counters, const table_view *ranks, struct ranks_call *checked) {
@@ -94,57 +79,43 @@ static table_status validate_tables(const table_view *counters, const table_view
     if (checked->counters.rows != checked->ranks.rows || checked->counters.columns != checked->ranks.columns)
         return status_fail(TABLE_ERROR_SHAPE, "counters is %zu x %zu and ranks is %zu x %zu", checked->counters.rows,
                            checked->counters.columns, checked->ranks.rows, checked->ranks.columns);
-    return validate_apart("counters", &checked->counters, "ranks", &checked->ranks, true);
+    return TABLE_OK;
 }
 
-static table_status rank(const table_view *counters, const table_view *ranks, void *totals, void *offsets,
-                         const table_pipeline_options *options, struct key_form form) {
+static table_status call_ranks(const table_view *counters, const table_view *ranks, void *totals, void *offsets,
+                               const table_pipeline_options *options, struct key_form form) {
     struct key_call call;
-    struct ranks_call checked;
-    struct table_view totals_view, offsets_view;
+    struct ranks_call checked = {0};
+    const struct table_view *const shape = &checked.ranks;
+    const struct key_table tables[] = {{"counters", &checked.counters, KEYS_READ},
+                                       {"ranks", &checked.ranks, RESULT_IN_PLACE},
+                                       {"offsets", &checked.offsets, ROW_BESIDE},
+                                       {"totals", &checked.totals, ROW_BESIDE}};
     table_status status = key_call_begin(&call, options, form);
     if (status == TABLE_OK)
         status = validate_tables(counters, ranks, &checked);
     if (status == TABLE_OK)
-        status = validate_result_row("totals", totals, &checked, &totals_view);
+        status = validate_row("totals", totals, shape->columns, shape->type, &checked.totals);
     if (status == TABLE_OK)
-        status = validate_result_row("offsets", offsets, &checked, &offsets_view);
+        status = validate_row("offsets", offsets, shape->columns, shape->type, &checked.offsets);
     if (status == TABLE_OK)
-        status = validate_apart("totals", &totals_view, "offsets", &offsets_view, false);
+        status = key_call_tables(&call, tables, 4);
     if (status == TABLE_OK)
-        status = key_call_backend(&call, "counters", &checked.counters, checked.ranks.data);
-    if (status == TABLE_OK)
-        status = key_call_same_side(&call, "ranks", checked.ranks.data);
-    if (status == TABLE_OK)
-        status = validate_reach(call.call.backend, "totals", totals);
-    if (status == TABLE_OK)
-        status = validate_reach(call.call.backend, "offsets", offsets);
-    if (status != TABLE_OK)
-        return status;
-    key_call_stage_table(&call, &checked.counters, true, false);
-    key_call_stage_table(&call, &checked.ranks, false, true);
-    struct table_view in = checked.counters, out = checked.ranks;
-    if (call.staged) /* two tables then, even if they were one */
-        in.data = out.data = NULL;
-    status = chunk_ranks_plan(&call, &in, &out, &checked.plan);
-    checked.plan.totals_copy = totals;
-    checked.plan.offsets_copy = offsets;
-    if (status == TABLE_OK)
-        status = key_call_layout(&call);
+        status = plan_ranks(&call, &checked);
     return status == TABLE_OK ? key_call_end(&call, work, &checked) : status;
 }
 
 table_status table_chunk_ranks(const table_view *counters, const table_view *ranks, void *totals, void *offsets,
                                const table_pipeline_options *options) {
-    return rank(counters, ranks, totals, offsets, options, KEY_AT_ONCE);
+    return call_ranks(counters, ranks, totals, offsets, options, KEY_AT_ONCE);
 }
 
 table_status table_chunk_ranks_workspace(const table_view *counters, const table_view *ranks, void *totals,
                                          void *offsets, const table_pipeline_options *options, size_t *bytes) {
-    return rank(counters, ranks, totals, offsets, options, KEY_ASKS(bytes));
+    return call_ranks(counters, ranks, totals, offsets, options, KEY_ASKS(bytes));
 }
 
 table_status table_chunk_ranks_async(const table_view *counters, const table_view *ranks, void *totals, void *offsets,
                                      const table_pipeline_options *options) {
-    return rank(counters, ranks, totals, offsets, options, KEY_QUEUED);
+    return call_ranks(counters, ranks, totals, offsets, options, KEY_QUEUED);
 }

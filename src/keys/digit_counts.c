@@ -8,21 +8,15 @@ struct counts_call {
     struct table_view counters;
 };
 
-static table_status work(struct key_call *call, const void *context, char *workspace) {
+static table_status count(struct key_call *call, void *context, char *workspace) {
     const struct counts_call *counts = context;
-    const struct backend *backend = call->call.backend;
-    table_status status = key_call_mark(call, 0);
-    if (status == TABLE_OK && counts->pass.chunks > 0)
-        status = backend->keys->digit_counts(&call->call.scan, &counts->pass, &counts->counters, workspace);
-    for (unsigned mark = 1; mark <= STAGES && status == TABLE_OK; mark++)
-        status = key_call_mark(call, mark);
-    if (status == TABLE_OK)
-        status = key_call_lap(call);
-    if (call->report) {
-        call->report->chunk_length = counts->pass.chunk_length;
-        call->report->chunks = counts->pass.chunks;
-    }
-    return status;
+    return counts->pass.chunks > 0
+               ? call->call.backend->keys->digit_counts(&call->call.scan, &counts->pass, &counts->counters, workspace)
+               : TABLE_OK;
+}
+
+static table_status work(struct key_call *call, void *context, char *workspace) {
+    return key_call_steps(call, (key_work *const[STAGES]){count}, context, workspace);
 }
 
 static table_status validate_digit(const table_digit *digit, table_type type) {
@@ -53,11 +47,12 @@ static table_status validate_counters(const table_view *counters, struct counts_
                            counts->pass.chunks, (size_t)1 << counts->pass.bits);
     if (view->type == TABLE_U32 && counts->pass.keys.rows > UINT32_MAX)
         return status_fail(TABLE_ERROR_TOO_LARGE, "%zu keys are too many for u32 counters", counts->pass.keys.rows);
-    return validate_apart("counters", view, "keys", &counts->pass.keys, false);
+    return TABLE_OK;
 }
 
-static table_status count(const table_view *keys, const table_digit *digit, size_t chunk_length,
-                          const table_view *counters, const table_pipeline_options *options, struct key_form form) {
+static table_status call_counts(const table_view *keys, const table_digit *digit, size_t chunk_length,
+                                const table_view *counters, const table_pipeline_options *options,
+                                struct key_form form) {
     struct key_call call;
     struct counts_call counts = {0};
     struct digit_pass *const pass = &counts.pass;
@@ -74,32 +69,30 @@ static table_status count(const table_view *keys, const table_digit *digit, size
     pass->descending = digit->descending;
     pass->chunk_length = chunk_length ? chunk_length : table_digit_chunk_length(digit->bits);
     pass->chunks = divide_up(pass->keys.rows, pass->chunk_length);
+    call.chunk_length = pass->chunk_length;
+    call.chunks = pass->chunks;
+    const struct key_table tables[] = {{"keys", &pass->keys, KEYS_READ}, {"counters", &counts.counters, RESULT}};
     status = validate_counters(counters, &counts);
     if (status == TABLE_OK)
-        status = key_call_backend(&call, "keys", &pass->keys, counts.counters.data);
-    if (status == TABLE_OK)
-        status = key_call_same_side(&call, "counters", counts.counters.data);
+        status = key_call_tables(&call, tables, 2);
     if (status != TABLE_OK)
         return status;
-    key_call_stage_table(&call, &pass->keys, true, false);
-    key_call_stage_table(&call, &counts.counters, false, true);
     layout_place(&call.layout, call.call.backend->keys->digit_workspace(&call.call.scan, pass), 1);
-    status = key_call_layout(&call);
-    return status == TABLE_OK ? key_call_end(&call, work, &counts) : status;
+    return key_call_end(&call, work, &counts);
 }
 
 table_status table_digit_counts(const table_view *keys, const table_digit *digit, size_t chunk_length,
                                 const table_view *counters, const table_pipeline_options *options) {
-    return count(keys, digit, chunk_length, counters, options, KEY_AT_ONCE);
+    return call_counts(keys, digit, chunk_length, counters, options, KEY_AT_ONCE);
 }
 
 table_status table_digit_counts_workspace(const table_view *keys, const table_digit *digit, size_t chunk_length,
                                           const table_view *counters, const table_pipeline_options *options,
                                           size_t *bytes) {
-    return count(keys, digit, chunk_length, counters, options, KEY_ASKS(bytes));
+    return call_counts(keys, digit, chunk_length, counters, options, KEY_ASKS(bytes));
 }
 
 table_status table_digit_counts_async(const table_view *keys, const table_digit *digit, size_t chunk_length,
                                       const table_view *counters, const table_pipeline_options *options) {
-    return count(keys, digit, chunk_length, counters, options, KEY_QUEUED);
+    return call_counts(keys, digit, chunk_length, counters, options, KEY_QUEUED);
 }

@@ -10,62 +10,58 @@
 struct histogram_call {
     struct histogram_pass pass; /* result and outside of the pass are set when the workspace is known */
     struct table_view result;   /* the caller's */
-    uint64_t *outside;          /* likewise; NULL: not wanted */
+    struct table_view outside;  /* likewise; no data: not wanted */
     bool direct;                /* the rows of the pass are the rows of the result */
     size_t edges_at, edges_bytes, outside_at, rows_at, pass_at, totals_at;
     struct scan totals; /* of the chunks' rows */
     struct plan totals_plan;
 };
 
-static table_status run_totals(const struct key_call *call, const struct histogram_call *histogram, char *workspace) {
+static uint64_t *outside_of(const struct histogram_call *histogram, char *workspace) {
+    return (uint64_t *)(void *)(workspace + histogram->outside_at);
+}
+
+/* Without values there is no pass; its result is nothing counted. */
+static table_status count(struct key_call *call, void *context, char *workspace) {
+    const struct histogram_call *histogram = context;
+    const struct backend *backend = call->call.backend;
+    struct histogram_pass pass = histogram->pass;
+    pass.outside = outside_of(histogram, workspace);
+    pass.result.data = histogram->direct ? histogram->result.data : workspace + histogram->rows_at;
+    if (histogram->edges_bytes > 0)
+        pass.bins.edges = workspace + histogram->edges_at;
+    if (pass.chunks > 0)
+        return backend->keys->histogram(&call->call.scan, &pass, workspace + histogram->pass_at);
+    return pass.result.rows > 0 ? backend->fill(&call->call.scan, pass.result.data, 0,
+                                                pass.result.columns * table_type_size(pass.result.type))
+                                : TABLE_OK;
+}
+
+static table_status add_up(struct key_call *call, void *context, char *workspace) {
+    const struct histogram_call *histogram = context;
     struct scan totals = histogram->totals;
     totals.stream = call->call.scan.stream;
     totals.in.data = workspace + histogram->rows_at;
     totals.carry_out = histogram->result.data;
-    return pipeline_run(call->call.backend, &histogram->totals_plan, &totals, workspace + histogram->totals_at);
+    return histogram->direct
+               ? TABLE_OK
+               : pipeline_run(call->call.backend, &histogram->totals_plan, &totals, workspace + histogram->totals_at);
 }
 
-/* Without values there is no pass; its result is nothing counted. */
-static table_status run_pass(const struct key_call *call, const struct histogram_pass *pass, void *workspace) {
-    const struct backend *backend = call->call.backend;
-    if (pass->chunks > 0)
-        return backend->keys->histogram(&call->call.scan, pass, workspace);
-    return pass->result.rows > 0 ? backend->fill(&call->call.scan, pass->result.data, 0,
-                                                 pass->result.columns * table_type_size(pass->result.type))
-                                 : TABLE_OK;
-}
-
-static table_status work(struct key_call *call, const void *context, char *workspace) {
+static table_status work(struct key_call *call, void *context, char *workspace) {
     const struct histogram_call *histogram = context;
     const struct backend *backend = call->call.backend;
     const struct scan *scan = &call->call.scan;
     const size_t outside_bytes = TABLE_OUTSIDE_WORDS * sizeof(uint64_t);
-    struct histogram_pass pass = histogram->pass;
-    pass.outside = (uint64_t *)(workspace + histogram->outside_at);
-    pass.result.data = histogram->direct ? histogram->result.data : workspace + histogram->rows_at;
-    table_status status = backend->fill(scan, pass.outside, 0, outside_bytes);
-    if (status == TABLE_OK && histogram->edges_bytes > 0) {
-        status = backend->copy(scan, workspace + histogram->edges_at, pass.bins.edges, histogram->edges_bytes);
-        pass.bins.edges = workspace + histogram->edges_at;
-    }
+    uint64_t *const outside = outside_of(histogram, workspace);
+    table_status status = backend->fill(scan, outside, 0, outside_bytes);
+    if (status == TABLE_OK && histogram->edges_bytes > 0)
+        status =
+            backend->copy(scan, workspace + histogram->edges_at, histogram->pass.bins.edges, histogram->edges_bytes);
     if (status == TABLE_OK)
-        status = key_call_mark(call, 0);
-    if (status == TABLE_OK)
-        status = run_pass(call, &pass, workspace + histogram->pass_at);
-    if (status == TABLE_OK)
-        status = key_call_mark(call, 1);
-    if (status == TABLE_OK && !histogram->direct)
-        status = run_totals(call, histogram, workspace);
-    if (status == TABLE_OK && histogram->outside)
-        status = backend->copy(scan, histogram->outside, pass.outside, outside_bytes);
-    for (unsigned mark = 2; mark <= STAGES && status == TABLE_OK; mark++)
-        status = key_call_mark(call, mark);
-    if (status == TABLE_OK)
-        status = key_call_lap(call);
-    if (call->report) {
-        call->report->chunk_length = pass.chunk_length;
-        call->report->chunks = pass.chunks;
-    }
+        status = key_call_steps(call, (key_work *const[STAGES]){count, add_up}, context, workspace);
+    if (status == TABLE_OK && histogram->outside.data)
+        status = backend->copy(scan, histogram->outside.data, outside, outside_bytes);
     return status;
 }
 
@@ -147,7 +143,7 @@ static table_status validate_result(const table_view *result, bool weighted, siz
                                     struct histogram_call *histogram) {
     const struct histogram_pass *pass = &histogram->pass;
     struct table_view *view = &histogram->result;
-    table_status status = validate_view("result", result, view);
+    const table_status status = validate_view("result", result, view);
     if (status != TABLE_OK)
         return status;
     if (weighted ? !table_types_supported(pass->weights.type, view->type)
@@ -161,22 +157,7 @@ static table_status validate_result(const table_view *result, bool weighted, siz
                            rows, pass->bins.count);
     if (view->type == TABLE_U32 && pass->values.rows > UINT32_MAX)
         return status_fail(TABLE_ERROR_TOO_LARGE, "%zu values are too many for u32 counts", pass->values.rows);
-    status = validate_apart("result", view, "values", &pass->values, false);
-    return status == TABLE_OK && weighted ? validate_apart("result", view, "options->weights", &pass->weights, false)
-                                          : status;
-}
-
-static table_status validate_outside(uint64_t *outside, struct histogram_call *histogram) {
-    struct table_view view;
-    histogram->outside = outside;
-    table_status status = validate_row("options->outside", outside, TABLE_OUTSIDE_WORDS, TABLE_U64, &view);
-    if (status == TABLE_OK)
-        status = validate_apart("options->outside", &view, "values", &histogram->pass.values, false);
-    if (status == TABLE_OK)
-        status = validate_apart("options->outside", &view, "result", &histogram->result, false);
-    if (status == TABLE_OK && histogram->pass.weights.data)
-        status = validate_apart("options->outside", &view, "options->weights", &histogram->pass.weights, false);
-    return status;
+    return TABLE_OK;
 }
 
 /* Integers of 16 bits and more in even bins over all that there are need no search: the bins begin at multiples of a
@@ -197,14 +178,14 @@ static unsigned digit_bits_of(const struct histogram_pass *pass) {
 
 /* Where only exact totals are wanted, the backend cuts the chunks as it likes, as long as a chunk has more values than
  * its row of counts. */
-static void choose_chunks(const struct key_call *call, const table_histogram_options *options,
-                          struct histogram_pass *pass) {
+static void choose_chunks(struct key_call *call, const table_histogram_options *options, struct histogram_pass *pass) {
     const size_t rows = pass->values.rows, least = pass->bins.count * VALUES_PER_BIN;
     if (!options->per_chunk && !options->weights && rows > 0) {
         const size_t length = call->call.backend->keys->chunk_length(&call->call.scan, rows);
         pass->chunk_length = length > least ? length : least;
     }
-    pass->chunks = divide_up(rows, pass->chunk_length);
+    call->chunk_length = pass->chunk_length;
+    call->chunks = pass->chunks = divide_up(rows, pass->chunk_length);
 }
 
 /* Trying a bin of even_bins.h takes about as long as what it saves with so many values. */
@@ -241,7 +222,7 @@ static table_status plan_work(struct key_call *call, bool per_chunk, struct hist
     }
     histogram->pass_at = layout_place(
         layout, backend->keys->histogram_workspace ? backend->keys->histogram_workspace(&call->call.scan, pass) : 0, 1);
-    return status == TABLE_OK ? key_call_layout(call) : status;
+    return status;
 }
 
 static table_status prepare_tables(const table_view *values, const table_bins *bins,
@@ -267,6 +248,10 @@ static table_status fill(const table_view *values, const table_bins *bins, const
     struct key_call call;
     struct histogram_call histogram = {0};
     struct histogram_pass *const pass = &histogram.pass;
+    const struct key_table tables[] = {{"values", &pass->values, KEYS_READ},
+                                       {"result", &histogram.result, RESULT},
+                                       {"options->weights", &pass->weights, KEYS_READ},
+                                       {"options->outside", &histogram.outside, ROW_BESIDE}};
     options = options ? options : &defaults;
     table_status status = key_call_begin(&call, &options->run, form);
     if (status == TABLE_OK)
@@ -275,21 +260,11 @@ static table_status fill(const table_view *values, const table_bins *bins, const
         status = validate_result(result, options->weights != NULL,
                                  options->per_chunk ? divide_up(pass->values.rows, pass->chunk_length) : 1, &histogram);
     if (status == TABLE_OK)
-        status = validate_outside(options->outside, &histogram);
+        status = validate_row("options->outside", options->outside, TABLE_OUTSIDE_WORDS, TABLE_U64, &histogram.outside);
     if (status == TABLE_OK)
-        status = key_call_backend(&call, "values", &pass->values, histogram.result.data);
-    if (status == TABLE_OK)
-        status = key_call_same_side(&call, "result", histogram.result.data);
-    if (status == TABLE_OK)
-        status = key_call_same_side(&call, "options->weights", pass->weights.data);
-    if (status == TABLE_OK)
-        status = validate_reach(call.call.backend, "options->outside", options->outside);
+        status = key_call_tables(&call, tables, 4);
     if (status != TABLE_OK)
         return status;
-    key_call_stage_table(&call, &pass->values, true, false);
-    key_call_stage_table(&call, &histogram.result, false, true);
-    if (options->weights)
-        key_call_stage_table(&call, &pass->weights, true, false);
     pass->digit_bits = digit_bits_of(pass);
     if (bins->kind == TABLE_BINS_EVEN)
         pass->even = even_bins_make(bins, pass->values.type, trials_of(&call));

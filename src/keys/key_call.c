@@ -4,6 +4,10 @@
 
 table_status key_call_begin(struct key_call *call, const table_pipeline_options *options, struct key_form form) {
     *call = (struct key_call){.form = form};
+#ifdef TUPLESCAN_WITHOUT_KEYS
+    return status_fail(TABLE_ERROR_BACKEND,
+                       "the library was built without histograms, digit counts and sorts (-Dkeys)");
+#endif
     if (form.asks && !form.bytes)
         return status_fail(TABLE_ERROR_ARGUMENT, "bytes is a null pointer");
     if (options)
@@ -33,20 +37,6 @@ table_status key_call_column(const char *name, const struct table_view *view, st
     return TABLE_OK;
 }
 
-table_status key_call_backend(struct key_call *call, const char *name, const struct table_view *keys,
-                              const void *result) {
-    const void *decides = keys->rows > 0 ? keys->data : result;
-    const table_status status = validate_backend(decides, NULL, call->options.backend, &call->call);
-    if (status != TABLE_OK)
-        return status;
-    call->staged = !key_call_on_host(call) && call->call.device < 0 && decides;
-    if (call->staged && call->form.form == CALL_ON_STREAM)
-        return status_fail(TABLE_ERROR_BACKEND, "%s lie in host memory, and a stream form needs device memory on CUDA",
-                           name);
-    call->call.scan.in = *keys;
-    return TABLE_OK;
-}
-
 /* In the place of tables whose memory is not known while they are planned: the workspace of a scan depends on which of
  * its tables are there, and on whether they are one. */
 static _Alignas(TABLE_WORKSPACE_ALIGNMENT) char stand_ins[2][TABLE_WORKSPACE_ALIGNMENT];
@@ -65,52 +55,69 @@ struct scan key_call_scan(const struct key_call *call, const struct table_view *
     return scan;
 }
 
-static void stage(struct key_call *call, struct staged_table table) {
-    if (!call->staged || !*table.data || table.rows == 0)
-        return;
-    table.place = layout_place(&call->staging, table.rows, table.width);
-    call->tables[call->staged_tables++] = table;
-}
-
-void key_call_stage(struct key_call *call, void **data, size_t bytes, bool read, bool written) {
-    stage(call, (struct staged_table){
-                    .data = data, .rows = bytes > 0, .width = bytes, .pitch = bytes, .read = read, .written = written});
-}
-
-void key_call_stage_table(struct key_call *call, struct table_view *view, bool read, bool written) {
+static void stage(struct key_call *call, const struct key_table *table) {
+    struct table_view *view = table->view;
     const size_t size = table_type_size(view->type);
-    stage(call, (struct staged_table){.data = &view->data,
-                                      .rows = view->rows,
-                                      .width = view->columns * size,
-                                      .pitch = (size_t)view->stride * size,
-                                      .read = read,
-                                      .written = written});
-    if (call->staged)
-        view->stride = (ptrdiff_t)view->columns;
+    struct staged_table staged = {.data = &view->data,
+                                  .rows = view->rows,
+                                  .width = view->columns * size,
+                                  .pitch = (size_t)view->stride * size,
+                                  .read = table->role == KEYS_READ || table->role == KEYS_MOVED,
+                                  .written = table->role != KEYS_READ};
+    if (!view->data || view->rows == 0)
+        return;
+    staged.place = layout_place(&call->staging, staged.rows, staged.width);
+    call->tables[call->staged_tables++] = staged;
+    view->stride = (ptrdiff_t)view->columns;
 }
 
-table_status key_call_same_side(const struct key_call *call, const char *name, const void *pointer) {
-    if (!pointer || call->call.scan.in.rows == 0)
-        return TABLE_OK;
-    const int device = backend_device_of(pointer);
+static table_status check_apart(const struct key_table *tables, unsigned count) {
+    table_status status = TABLE_OK;
+    for (unsigned i = 1; i < count; i++)
+        for (unsigned j = 0; j < i && status == TABLE_OK; j++)
+            if (tables[i].role != KEYS_READ || tables[j].role != KEYS_READ)
+                status = validate_apart(tables[i].name, tables[i].view, tables[j].name, tables[j].view,
+                                        j == 0 && tables[i].role == RESULT_IN_PLACE);
+    return status;
+}
+
+static table_status check_side(const struct key_call *call, const struct key_table *table) {
+    const void *const data = table->view->data;
+    if (table->role == ROW_BESIDE)
+        return validate_reach(call->call.backend, table->name, data);
+    const int device = data && call->call.scan.in.rows > 0 ? backend_device_of(data) : call->call.device;
     if (device != call->call.device)
-        return status_fail(TABLE_ERROR_BACKEND, "%s is not on the same side: devices %d and %d (-1: the host)", name,
-                           device, call->call.device);
+        return status_fail(TABLE_ERROR_BACKEND, "%s is not on the same side: devices %d and %d (-1: the host)",
+                           table->name, device, call->call.device);
     return TABLE_OK;
 }
 
-table_status key_call_layout(const struct key_call *call) {
-    return call->layout.too_large || call->staging.too_large
-               ? status_fail(TABLE_ERROR_TOO_LARGE, "the workspace for %zu keys does not fit in memory",
-                             call->call.scan.in.rows)
-               : TABLE_OK;
+table_status key_call_tables(struct key_call *call, const struct key_table *tables, unsigned count) {
+    const struct table_view *keys = tables[0].view;
+    const void *decides = keys->rows > 0 || count < 2 ? keys->data : tables[1].view->data;
+    table_status status = check_apart(tables, count);
+    if (status == TABLE_OK)
+        status = validate_backend(decides, NULL, call->options.backend, &call->call);
+    if (status != TABLE_OK)
+        return status;
+    call->staged = !key_call_on_host(call) && call->call.device < 0 && decides;
+    if (call->staged && call->form.form == CALL_ON_STREAM)
+        return status_fail(TABLE_ERROR_BACKEND, "%s lie in host memory, and a stream form needs device memory on CUDA",
+                           tables[0].name);
+    call->call.scan.in = *keys;
+    for (unsigned i = 1; i < count && status == TABLE_OK; i++)
+        status = check_side(call, &tables[i]);
+    for (unsigned i = 0; i < count && call->staged && status == TABLE_OK; i++)
+        if (tables[i].role != ROW_BESIDE)
+            stage(call, &tables[i]);
+    return status;
 }
 
-table_status key_call_mark(const struct key_call *call, unsigned mark) {
-    return call->call.scan.clock ? call->call.backend->clock_mark(&call->call.scan, mark) : TABLE_OK;
+static table_status mark(const struct key_call *call, unsigned number) {
+    return call->call.scan.clock ? call->call.backend->clock_mark(&call->call.scan, number) : TABLE_OK;
 }
 
-table_status key_call_lap(struct key_call *call) {
+static table_status report_steps(struct key_call *call) {
     const struct backend *backend = call->call.backend;
     const struct scan *scan = &call->call.scan;
     double seconds[STAGES] = {0};
@@ -126,6 +133,16 @@ table_status key_call_lap(struct key_call *call) {
     call->report->move_seconds += seconds[2];
     call->report->seconds += seconds[0] + seconds[1] + seconds[2];
     return status;
+}
+
+table_status key_call_steps(struct key_call *call, key_work *const steps[STAGES], void *plan, char *workspace) {
+    table_status status = mark(call, 0);
+    for (unsigned step = 0; step < STAGES && status == TABLE_OK; step++) {
+        status = steps[step] ? steps[step](call, plan, workspace) : TABLE_OK;
+        if (status == TABLE_OK)
+            status = mark(call, step + 1);
+    }
+    return status == TABLE_OK ? report_steps(call) : status;
 }
 
 /* Copies the staged tables, to the backend's memory or from it. */
@@ -148,7 +165,7 @@ static table_status copy_staged(const struct key_call *call, void *const host[ST
 struct key_run {
     struct key_call *call;
     key_work *work;
-    const void *plan;
+    void *plan;
 };
 
 /* The work between the copies of what is staged at `staging`. */
@@ -187,22 +204,27 @@ static table_status run_in_own_workspace(struct call *inner, void *context) {
     return status;
 }
 
-static table_status run_at_once(struct key_call *call, key_work *work, const void *plan) {
+static table_status run_at_once(struct key_call *call, key_work *work, void *plan) {
     struct key_run run = {.call = call, .work = work, .plan = plan};
     if (call->report)
         *call->report = (struct table_pipeline_report){.backend = call->call.backend->id,
+                                                       .chunk_length = call->chunk_length,
+                                                       .chunks = call->chunks,
                                                        .threads = key_call_on_host(call) ? 1 : 0}; /* so far */
     return run_and_wait(&call->call, call->report != NULL, run_in_own_workspace, &run);
 }
 
-static table_status queue(struct key_call *call, key_work *work, const void *plan) {
+static table_status queue(struct key_call *call, key_work *work, void *plan) {
     table_status status = TABLE_OK;
     if (call->layout.bytes > 0)
         status = validate_workspace(call->options.workspace, call->options.workspace_bytes, call->layout.bytes);
     return status == TABLE_OK ? work(call, plan, call->options.workspace) : status;
 }
 
-table_status key_call_end(struct key_call *call, key_work *work, const void *plan) {
+table_status key_call_end(struct key_call *call, key_work *work, void *plan) {
+    if (call->layout.too_large || call->staging.too_large)
+        return status_fail(TABLE_ERROR_TOO_LARGE, "the workspace for %zu keys does not fit in memory",
+                           call->call.scan.in.rows);
     if (call->form.form == CALL_AND_WAIT)
         return run_at_once(call, work, plan);
     if (!call->form.asks)

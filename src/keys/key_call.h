@@ -7,6 +7,15 @@
 #include "layout.h"
 #include "run.h"
 
+/* One of a call's tables, each checked by itself; the first one has the keys. What is written may lie in no other
+ * table, but IN_PLACE in the first one. */
+enum key_role { KEYS_READ, KEYS_MOVED, RESULT, RESULT_IN_PLACE, ROW_BESIDE };
+struct key_table {
+    const char *name;
+    struct table_view *view; /* data is NULL: there is none */
+    enum key_role role;      /* ROW_BESIDE: memory that the backend need only reach */
+};
+
 /* A table of a staged call: rows of `width` bytes, `pitch` bytes from one to the next on the host, side by side on the
  * backend. */
 struct staged_table {
@@ -33,6 +42,7 @@ struct key_call {
     struct table_pipeline_options options;
     struct layout layout;                 /* of the workspace */
     struct table_pipeline_report *report; /* NULL: not wanted */
+    size_t chunk_length, chunks;          /* for the report */
 
     /* The tables lie in host memory and the backend has its own: they are copied there, and back. */
     bool staged;
@@ -47,35 +57,22 @@ table_status key_call_begin(struct key_call *call, const table_pipeline_options 
 /* As validate_view(), for one column side by side. */
 table_status key_call_column(const char *name, const struct table_view *view, struct table_view *checked);
 
-/* Picks the backend for `keys`, checked, which are called `name`; without keys, for memory at `result`. */
-table_status key_call_backend(struct key_call *call, const char *name, const struct table_view *keys,
-                              const void *result);
-
-/* In a staged call: the memory at *data, or the table, is to be copied to the backend before the work, if it is `read`,
- * and from there after it, if it is `written`. What a view says of its rows is then true of the copy. Called before
- * anything is planned. */
-void key_call_stage(struct key_call *call, void **data, size_t bytes, bool read, bool written);
-void key_call_stage_table(struct key_call *call, struct table_view *view, bool read, bool written);
-
-/* Fails unless memory at `pointer` (NULL: any) is on the keys' side. */
-table_status key_call_same_side(const struct key_call *call, const char *name, const void *pointer);
+/* Checks the tables beside each other, and picks the backend for them. In a staged call what a view says of its rows is
+ * then true of the copy. Called before anything is planned. */
+table_status key_call_tables(struct key_call *call, const struct key_table *tables, unsigned count);
 
 /* A scan with the call's threads and stream, to be planned. The tables' data may still be NULL. */
 struct scan key_call_scan(const struct key_call *call, const struct table_view *in, const struct table_view *out);
 
-/* TOO_LARGE when the workspace does not fit. */
-table_status key_call_layout(const struct key_call *call);
-
 /* What a call does in its workspace of call->layout.bytes. */
-typedef table_status key_work(struct key_call *call, const void *plan, char *workspace);
+typedef table_status key_work(struct key_call *call, void *plan, char *workspace);
 
-/* Ends a call in its form, once all is checked and planned. */
-table_status key_call_end(struct key_call *call, key_work *work, const void *plan);
+/* Ends a call in its form, once all is checked and planned. TOO_LARGE when the workspace does not fit. */
+table_status key_call_end(struct key_call *call, key_work *work, void *plan);
 
-/* The clock of a report: marks 0 to 3 around counting, scanning and moving; a lap adds what lay between them to the
- * report, and waits for that. Nothing when no report is wanted. */
-table_status key_call_mark(const struct key_call *call, unsigned mark);
-table_status key_call_lap(struct key_call *call);
+/* Counting, scanning and moving one after the other (NULL: there is nothing to do), and, where a report is wanted, what
+ * each took added to it, for which the call waits. */
+table_status key_call_steps(struct key_call *call, key_work *const steps[STAGES], void *plan, char *workspace);
 
 /* Whether the host can look at the backend's memory. */
 static inline bool key_call_on_host(const struct key_call *call) { return call->call.backend->copy_rows == NULL; }

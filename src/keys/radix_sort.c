@@ -68,14 +68,14 @@ static table_status plan_work(struct key_call *call, struct sort_call *sort) {
         sort->keys_at[side] = layout_place(layout, own_keys ? keys : 0, key_bytes);
         sort->values_at[side] = layout_place(layout, own_values ? keys : 0, sort->moved_bytes);
     }
-    sort->gathered_at = layout_place(layout, sort->kind == SORT_INDEXED ? keys : 0, sort->value_bytes);
+    sort->gathered_at = layout_place(layout, sort->kind == SORT_INDEXED ? keys : 0, sort->values.columns);
     const size_t row_bytes = table_type_size(sort->counter_type) << pass->bits;
     sort->counters_at = layout_place(layout, pass->chunks, row_bytes * (sort->at_once ? sort->passes : 1));
     struct digit_pass widest = *pass;
     widest.digits = sort->at_once ? sort->passes : 1;
     sort->pass_at = layout_place(layout, backend->keys->digit_workspace(&call->call.scan, &widest), 1);
     const table_status status = pass->chunks > 1 ? plan_ranks(call, sort, row_bytes) : TABLE_OK;
-    return status == TABLE_OK ? key_call_layout(call) : status;
+    return status;
 }
 
 static table_status begin(const table_view *keys, const table_sort_options *options, struct key_form form,
@@ -94,35 +94,29 @@ static table_status begin(const table_view *keys, const table_sort_options *opti
 }
 
 static table_status finish(struct key_call *call, struct sort_call *sort) {
-    table_status status = key_call_backend(call, "keys", &sort->pass.keys, sort->values);
+    const bool orders = sort->kind == SORT_ORDER;
+    const struct key_table tables[] = {{"keys", &sort->pass.keys, orders ? KEYS_READ : KEYS_MOVED},
+                                       {orders ? "order" : "values", &sort->values, orders ? RESULT : KEYS_MOVED}};
+    table_status status = key_call_tables(call, tables, 2);
     if (status == TABLE_OK)
-        status = key_call_same_side(call, sort->kind == SORT_ORDER ? "order" : "values", sort->values);
-    if (status != TABLE_OK)
-        return status;
-    key_call_stage_table(call, &sort->pass.keys, true, sort->kind != SORT_ORDER);
-    key_call_stage(call, &sort->values,
-                   sort->kind == SORT_ORDER ? sort->pass.keys.rows * sort->moved_bytes
-                                            : sort->pass.keys.rows * sort->value_bytes,
-                   sort->kind != SORT_ORDER, true);
-    status = plan_work(call, sort);
+        status = plan_work(call, sort);
+    call->chunk_length = sort->pass.chunk_length;
+    call->chunks = sort->pass.chunks;
     return status == TABLE_OK ? key_call_end(call, sort_work, sort) : status;
 }
 
 static table_status validate_values(void *values, size_t value_bytes, struct sort_call *sort) {
     const size_t rows = sort->pass.keys.rows;
-    struct table_view view = {.data = values, .rows = rows, .columns = value_bytes, .type = TABLE_U8};
+    const struct table_view view = {.data = values, .rows = rows, .columns = value_bytes, .type = TABLE_U8};
     if (!values && value_bytes == 0)
         return TABLE_OK;
     if (value_bytes == 0 || (!values && rows > 0))
         return status_fail(TABLE_ERROR_ARGUMENT, "value_bytes is %zu and values is %s", value_bytes,
                            values ? "given" : "a null pointer");
-    const table_status status = validate_view("values", &view, &view);
-    sort->values = values;
-    sort->value_bytes = value_bytes;
     const bool moves = (value_bytes == 4 || value_bytes == 8) && (uintptr_t)values % value_bytes == 0;
     sort->kind = moves ? SORT_PAIRS : SORT_INDEXED;
     sort->moved_bytes = sort->kind == SORT_PAIRS ? value_bytes : rows <= UINT32_MAX ? 4 : 8;
-    return status == TABLE_OK ? validate_apart("values", &view, "keys", &sort->pass.keys, false) : status;
+    return validate_view("values", &view, &sort->values);
 }
 
 static table_status sort_keys(const table_view *keys, void *values, size_t value_bytes,
@@ -154,23 +148,21 @@ static table_status sort_order(const table_view *keys, const table_view *order, 
                                struct key_form form) {
     struct key_call call;
     struct sort_call sort;
-    struct table_view checked;
+    struct table_view *const checked = &sort.values;
     table_status status = begin(keys, options, form, &call, &sort);
     if (status == TABLE_OK)
-        status = key_call_column("order", order, &checked);
+        status = key_call_column("order", order, checked);
     if (status != TABLE_OK)
         return status;
-    if (checked.type != TABLE_U32 && checked.type != TABLE_U64)
-        return status_fail(TABLE_ERROR_TYPE, "order is u32 or u64, not %s", table_type_name(checked.type));
-    if (checked.rows != sort.pass.keys.rows)
-        return status_fail(TABLE_ERROR_SHAPE, "order has %zu rows for %zu keys", checked.rows, sort.pass.keys.rows);
-    if (checked.type == TABLE_U32 && checked.rows > 0 && checked.rows - 1 > UINT32_MAX)
-        return status_fail(TABLE_ERROR_TOO_LARGE, "%zu keys are too many for an order of u32", checked.rows);
-    status = validate_apart("order", &checked, "keys", &sort.pass.keys, false);
+    if (checked->type != TABLE_U32 && checked->type != TABLE_U64)
+        return status_fail(TABLE_ERROR_TYPE, "order is u32 or u64, not %s", table_type_name(checked->type));
+    if (checked->rows != sort.pass.keys.rows)
+        return status_fail(TABLE_ERROR_SHAPE, "order has %zu rows for %zu keys", checked->rows, sort.pass.keys.rows);
+    if (checked->type == TABLE_U32 && checked->rows > 0 && checked->rows - 1 > UINT32_MAX)
+        return status_fail(TABLE_ERROR_TOO_LARGE, "%zu keys are too many for an order of u32", checked->rows);
     sort.kind = SORT_ORDER;
-    sort.values = checked.data;
-    sort.moved_bytes = table_type_size(checked.type);
-    return status == TABLE_OK ? finish(&call, &sort) : status;
+    sort.moved_bytes = table_type_size(checked->type);
+    return finish(&call, &sort);
 }
 
 table_status table_argsort(const table_view *keys, const table_view *order, const table_sort_options *options) {

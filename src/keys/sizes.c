@@ -1,4 +1,4 @@
-/* How keys are cut where nobody says so. Is there in every build: it is arithmetic alone. */
+/* How keys are cut where nobody says so. */
 #include "checked.h"
 #include "keys.h"
 

@@ -47,32 +47,41 @@ static table_status clear_unused(const struct key_call *call, const struct sort_
                                         : TABLE_OK;
 }
 
-static table_status count(const struct key_call *call, const struct sort_call *sort, unsigned number,
-                          const struct digit_pass *pass, char *workspace) {
-    struct digit_pass counted = *pass;
+/* One pass of a sort. */
+struct sort_pass {
+    const struct sort_call *sort;
+    unsigned number;
+    struct digit_pass pass;
+    struct digit_move move;
+    bool must, moved; /* whether the keys are to be moved in any case; and whether they were */
+};
+
+static table_status count(struct key_call *call, void *context, char *workspace) {
+    const struct sort_pass *own = context;
+    const struct sort_call *sort = own->sort;
+    struct digit_pass counted = own->pass;
     struct table_view counters = sort_counters(sort, 0, workspace);
-    if (sort->at_once && number > 0)
+    if (sort->at_once && own->number > 0)
         return TABLE_OK;
     counted.digits = sort->at_once ? sort->passes : 1;
-    counters.columns = (size_t)counted.digits << pass->bits;
-    const table_status status = clear_unused(call, sort, pass, &counters);
+    counters.columns = (size_t)counted.digits << counted.bits;
+    const table_status status = clear_unused(call, sort, &counted, &counters);
     return status == TABLE_OK ? call->call.backend->keys->digit_counts(&call->call.scan, &counted, &counters,
                                                                        workspace + sort->pass_at)
                               : status;
 }
 
 /* The ranks are the prefix sums of the counters; one chunk has no keys before it, and all of them itself. */
-static table_status rank(const struct key_call *call, const struct sort_call *sort, const struct table_view *counters,
-                         struct digit_move *move, char *workspace) {
+static table_status rank(struct key_call *call, void *context, char *workspace) {
+    struct sort_pass *own = context;
+    const struct sort_call *sort = own->sort;
     struct scan ranks = sort->ranks;
-    move->totals = counters->data;
+    own->move.totals = ranks.in.data = sort_counters(sort, own->number, workspace).data;
     if (sort->pass.chunks == 1)
         return TABLE_OK;
-    move->ranks = sort_ranks(sort, workspace);
-    move->totals = workspace + sort->totals_at;
-    ranks.in.data = counters->data;
-    ranks.out.data = move->ranks.data;
-    ranks.carry_out = workspace + sort->totals_at;
+    own->move.ranks = sort_ranks(sort, workspace);
+    own->move.totals = ranks.carry_out = workspace + sort->totals_at;
+    ranks.out.data = own->move.ranks.data;
     ranks.stream = call->call.scan.stream;
     return pipeline_run(call->call.backend, &sort->ranks_plan, &ranks, workspace + sort->scan_at);
 }
@@ -91,50 +100,35 @@ static bool is_sorted_already(const struct key_call *call, const struct sort_cal
     return true;
 }
 
-/* One digit: `from` to `to`. *moved: whether there was anything to do, which `must` makes sure of. */
-static table_status run_pass(struct key_call *call, const struct sort_call *sort, unsigned number,
-                             const struct side *from, const struct side *to, bool must, char *workspace, bool *moved) {
-    struct digit_pass pass = sort->pass;
-    const struct table_view counters = sort_counters(sort, number, workspace);
-    struct digit_move move = {.type = sort->counter_type,
-                              .keys = to->keys,
-                              .values_from = from->values,
-                              .values = to->values,
-                              .value_bytes = sort->moved_bytes};
-    choose_digit(sort, number, &pass);
-    pass.keys.data = from->keys;
-    table_status status = key_call_mark(call, 0);
-    if (status == TABLE_OK)
-        status = count(call, sort, number, &pass, workspace);
-    if (status == TABLE_OK)
-        status = key_call_mark(call, 1);
-    if (status == TABLE_OK)
-        status = rank(call, sort, &counters, &move, workspace);
-    if (status == TABLE_OK)
-        status = key_call_mark(call, 2);
-    *moved = status == TABLE_OK && (must || !is_sorted_already(call, sort, move.totals));
-    if (*moved)
-        status = sort->is_filled ? call->call.backend->keys->digit_fill(&call->call.scan, &pass, &move)
-                                 : call->call.backend->keys->digit_scatter(&call->call.scan, &pass, &move,
-                                                                           workspace + sort->pass_at);
-    if (status == TABLE_OK)
-        status = key_call_mark(call, 3);
-    if (status == TABLE_OK)
-        status = key_call_lap(call);
-    if (call->report && *moved)
+static table_status move(struct key_call *call, void *context, char *workspace) {
+    struct sort_pass *own = context;
+    const struct sort_call *sort = own->sort;
+    const struct key_backend *keys = call->call.backend->keys;
+    own->moved = own->must || !is_sorted_already(call, sort, own->move.totals);
+    if (!own->moved)
+        return TABLE_OK;
+    if (call->report)
         call->report->passes++;
-    return status;
+    return sort->is_filled ? keys->digit_fill(&call->call.scan, &own->pass, &own->move)
+                           : keys->digit_scatter(&call->call.scan, &own->pass, &own->move, workspace + sort->pass_at);
 }
 
-/* Brings keys and values from the side where the last pass left them to where the caller wants them. */
-static table_status bring_home(const struct key_call *call, const struct sort_call *sort, const struct side *last,
-                               const struct side *home, char *workspace) {
+/* The keys, and what moves with them, on the side where the last pass left them, and where the caller wants them. */
+struct homecoming {
+    const struct sort_call *sort;
+    const struct side *last, *home;
+};
+
+static table_status bring_home(struct key_call *call, void *context, char *workspace) {
+    const struct homecoming *own = context;
+    const struct sort_call *sort = own->sort;
+    const struct side *last = own->last, *home = own->home;
     const struct backend *backend = call->call.backend;
     const struct scan *scan = &call->call.scan;
     const size_t keys = sort->pass.keys.rows, key_bytes = keys * table_type_size(sort->pass.keys.type);
     const struct gather gather = {.to = workspace + sort->gathered_at,
-                                  .from = sort->values,
-                                  .value_bytes = sort->value_bytes,
+                                  .from = sort->values.data,
+                                  .value_bytes = sort->values.columns,
                                   .count = keys,
                                   .order = last->values,
                                   .order_bytes = sort->moved_bytes};
@@ -144,7 +138,7 @@ static table_status bring_home(const struct key_call *call, const struct sort_ca
     if (status == TABLE_OK && sort->kind == SORT_INDEXED) {
         status = backend->keys->gather(scan, &gather);
         if (status == TABLE_OK)
-            status = backend->copy(scan, sort->values, gather.to, keys * sort->value_bytes);
+            status = backend->copy(scan, sort->values.data, gather.to, keys * sort->values.columns);
     } else if (status == TABLE_OK && sort->kind != SORT_KEYS && last->values != home->values) {
         status = backend->copy(scan, home->values, last->values, keys * sort->moved_bytes);
     }
@@ -160,67 +154,69 @@ static table_status run_passes(struct key_call *call, const struct sort_call *so
     unsigned next = sort->kind == SORT_ORDER ? sort->passes % 2 == 0 : 1;
     table_status status = TABLE_OK;
     for (unsigned number = 0; number < sort->passes && status == TABLE_OK; number++) {
-        const bool must = indexed && !from.values && number + 1 == sort->passes;
-        bool moved = false;
-        status = run_pass(call, sort, number, &from, &sides[next], must, workspace, &moved);
-        if (moved) {
+        struct sort_pass pass = {.sort = sort,
+                                 .number = number,
+                                 .pass = sort->pass,
+                                 .move = {.type = sort->counter_type,
+                                          .keys = sides[next].keys,
+                                          .values_from = from.values,
+                                          .values = sides[next].values,
+                                          .value_bytes = sort->moved_bytes},
+                                 .must = indexed && !from.values && number + 1 == sort->passes};
+        choose_digit(sort, number, &pass.pass);
+        pass.pass.keys.data = from.keys;
+        status = key_call_steps(call, (key_work *const[STAGES]){count, rank, move}, &pass, workspace);
+        if (pass.moved) {
             from = sides[next];
             next = !next;
         }
     }
-    for (unsigned mark = 0; mark < STAGES && status == TABLE_OK; mark++)
-        status = key_call_mark(call, mark);
-    if (status == TABLE_OK)
-        status = bring_home(call, sort, &from, &sides[0], workspace);
-    if (status == TABLE_OK)
-        status = key_call_mark(call, STAGES);
-    return status == TABLE_OK ? key_call_lap(call) : status;
+    struct homecoming home = {sort, &from, &sides[0]};
+    return status == TABLE_OK
+               ? key_call_steps(call, (key_work *const[STAGES]){NULL, NULL, bring_home}, &home, workspace)
+               : status;
 }
 
-/* One look, which keys that are not in order seldom need more of than their first ones. */
-static table_status look_at_order(struct key_call *call, const struct sort_call *sort, bool *ascends) {
-    struct digit_pass all = sort->pass;
-    all.first_bit = sort->first_bit;
-    all.bits = sort->end_bit - sort->first_bit;
-    table_status status = key_call_mark(call, 0);
-    if (status == TABLE_OK)
-        status = call->call.backend->keys->digit_order(&call->call.scan, &all, ascends);
-    for (unsigned mark = 1; mark <= STAGES && status == TABLE_OK; mark++)
-        status = key_call_mark(call, mark);
-    return status == TABLE_OK ? key_call_lap(call) : status;
+struct look {
+    struct digit_pass all;
+    bool ascends;
+};
+
+static table_status look_at_order(struct key_call *call, void *context, char *workspace) {
+    struct look *look = context;
+    (void)workspace;
+    return call->call.backend->keys->digit_order(&call->call.scan, &look->all, &look->ascends);
 }
 
 /* Equal keys keep their order, so that nothing moves; on the host. */
 static table_status keep_order(const struct sort_call *sort) {
     const size_t keys = sort->kind == SORT_ORDER ? sort->pass.keys.rows : 0;
     for (size_t i = 0; i < keys && sort->moved_bytes == 4; i++)
-        ((uint32_t *)sort->values)[i] = (uint32_t)i;
+        ((uint32_t *)sort->values.data)[i] = (uint32_t)i;
     for (size_t i = 0; i < keys && sort->moved_bytes == 8; i++)
-        ((uint64_t *)sort->values)[i] = i;
+        ((uint64_t *)sort->values.data)[i] = i;
     return TABLE_OK;
 }
 
-table_status sort_work(struct key_call *call, const void *context, char *workspace) {
+table_status sort_work(struct key_call *call, void *context, char *workspace) {
     const struct sort_call *sort = context;
     void *const keys = sort->pass.keys.data;
     const bool own_keys = sort->kind == SORT_ORDER, own_values = sort->kind == SORT_INDEXED;
     const bool has_values = sort->kind != SORT_KEYS;
     const struct side sides[2] = {
         {.keys = own_keys ? workspace + sort->keys_at[0] : keys,
-         .values = own_values ? workspace + sort->values_at[0] : sort->values},
+         .values = own_values ? workspace + sort->values_at[0] : sort->values.data},
         {.keys = sort->is_filled ? keys : workspace + sort->keys_at[1],
          .values = has_values ? workspace + sort->values_at[1] : NULL},
     };
-    const struct side first = {.keys = keys, .values = sort->kind == SORT_PAIRS ? sort->values : NULL};
-    if (call->report) {
-        call->report->chunk_length = sort->pass.chunk_length;
-        call->report->chunks = sort->pass.chunks;
-    }
-    bool ascends = sort->pass.keys.rows == 0;
+    const struct side first = {.keys = keys, .values = sort->kind == SORT_PAIRS ? sort->values.data : NULL};
+    struct look look = {.all = sort->pass, .ascends = sort->pass.keys.rows == 0};
     table_status status = TABLE_OK;
-    if (!ascends && call->call.backend->keys->digit_order)
-        status = look_at_order(call, sort, &ascends);
+    look.all.first_bit = sort->first_bit;
+    look.all.bits = sort->end_bit - sort->first_bit;
+    if (!look.ascends && call->call.backend->keys->digit_order) /* seldom more than the first keys are looked at */
+        status = key_call_steps(call, (key_work *const[STAGES]){look_at_order}, &look, workspace);
     if (status != TABLE_OK)
         return status;
-    return ascends ? keep_order(sort) : run_passes(call, sort, sides, &first, workspace);
+    return look.ascends ? keep_order(sort) : run_passes(call, sort, sides, &first, workspace);
 }

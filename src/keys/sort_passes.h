@@ -18,9 +18,8 @@ struct sort_call {
     unsigned first_bit, end_bit, passes;
     bool is_filled; /* nothing moves beside keys of few bits, of which the backend puts as many as were counted */
     bool at_once;   /* one chunk: the counts of all digits, taken together, hold for all passes */
-    void *values;   /* the caller's values, or the order */
-    size_t value_bytes;
-    size_t moved_bytes; /* of what moves beside a key: a value, an index, nothing */
+    struct table_view values; /* the caller's, rows of bytes, or the order */
+    size_t moved_bytes;       /* of what moves beside a key: a value, an index, nothing */
     table_type counter_type;
     size_t keys_at[2], values_at[2]; /* places in the workspace, where the sides are not the caller's memory */
     size_t gathered_at, counters_at, pass_at;
@@ -35,6 +34,6 @@ struct table_view sort_counters(const struct sort_call *sort, unsigned number, c
 struct table_view sort_ranks(const struct sort_call *sort, char *workspace);
 
 /* All passes; `context` is a struct sort_call. */
-table_status sort_work(struct key_call *call, const void *context, char *workspace);
+table_status sort_work(struct key_call *call, void *context, char *workspace);
 
 #endif

@@ -19,7 +19,7 @@
 
 #include "division.h"
 #include "isa.h"
-#include "pipelines.h"
+#include "key_kernels.h"
 #include "pool.h"
 
 enum { ROWS = 20000, COLUMNS = 5, THREADS = 3, STACK_PROMISED = 64 << 10, STACK = 1 << 20, PAINT = 0xA5 };

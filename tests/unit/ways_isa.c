@@ -6,7 +6,7 @@
 
 #include "division.h"
 #include "isa.h"
-#include "pipelines.h"
+#include "key_kernels.h"
 
 struct setting {
     const struct cpu_kernels *kernels;

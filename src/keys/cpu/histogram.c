@@ -2,12 +2,10 @@
  * counted then. */
 #include <string.h>
 
-#include "byte_bins.h"
 #include "checked.h"
 #include "cpu/isa.h"
 #include "interrupt.h"
 #include "key_kernels.h"
-#include "pipelines.h"
 #include "pool.h"
 
 /* Bins up to which several tables fit in a first cache, and up to which several chunks' sums fit in a second one. */
@@ -17,8 +15,7 @@ struct filling {
     const struct histogram_pass *pass;
     const struct cpu_key_kernels *kernels;
     struct bin_search search;
-    struct byte_search byte_search;
-    bool by_bytes;       /* whole blocks are counted as bytes, by byte_search */
+    bool by_bytes;       /* whole blocks are counted as bytes */
     unsigned digit_bits; /* the bins are this many top bits of the values; 0: they are not */
     unsigned tables;     /* counters: taken in turns */
     size_t pitch;        /* counters, or sums, in one table */
@@ -82,7 +79,7 @@ static size_t count_bytes(const struct filling *filling, const char *values, siz
     uint64_t outside[TABLE_OUTSIDE_WORDS] = {0};
     _Alignas(KEY_LINE) uint8_t bytes[BYTE_BLOCK];
     for (size_t block = 0; block < blocks; block++, values += block_bytes) {
-        kernels->find_bytes[type](&filling->byte_search, values, bytes, outside);
+        kernels->find_bytes[type](&filling->search.even, values, bytes, outside);
         kernels->count_bytes(bytes, (unsigned)bins->count, table, values + (block + 1 < blocks ? block_bytes : 0),
                              block_bytes);
     }
@@ -233,8 +230,7 @@ table_status cpu_histogram(const struct scan *scan, const struct histogram_pass 
     struct filling filling = filling_of(pass);
     filling.kernels = isa_kernels_in_use()->keys;
     filling.by_bytes = pass->bins.kind == TABLE_BINS_EVEN && pass->bins.count <= BYTE_BINS && !pass->weights.data &&
-                       pass->chunk_length >= BYTE_BLOCK && filling.kernels->find_bytes[pass->values.type] &&
-                       byte_search_make(&filling.search.even, pass->values.type, &filling.byte_search);
+                       filling.kernels->find_bytes[pass->values.type];
     filling.workspace = workspace;
     struct jobs jobs = {.work = pass->weights.data ? weigh_group : count_chunk,
                         .context = &filling,

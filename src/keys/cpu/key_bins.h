@@ -57,6 +57,41 @@ static void BINS_NAME(find_even)(const struct bin_search *search, const void *da
         BINS_NAME(find_even_by)(even, data, count, bins, false, false);
 }
 
+#if BYTE_KERNELS && defined(DOUBLES)
+/* DOUBLES(p): the eight values at p, of a type whose values all are doubles. */
+INLINE void BINS_NAME(find_bytes_by)(const struct even_bins *even, const VALUE *values, uint8_t *bytes,
+                                     uint64_t outside[TABLE_OUTSIDE_WORDS], bool exact) {
+    uint64_t from_low = 0, to_high = 0, inside = 0;
+    for (size_t i = 0; i < BYTE_BLOCK; i += 64, values += 64) {
+        uint64_t reach = 0, stay = 0; /* a bit a value */
+        __m512i bins[8];
+        for (unsigned k = 0; k < 8; k++) {
+            const __m512d some = DOUBLES(values + 8 * k);
+            const __mmask8 low = _mm512_cmp_pd_mask(some, _mm512_set1_pd(even->low), _CMP_GE_OQ);
+            const __mmask8 high = _mm512_cmp_pd_mask(some, _mm512_set1_pd(even->high), _CMP_LE_OQ);
+            bins[k] = find_eight(even, some, low & high, exact);
+            reach |= (uint64_t)low << 8 * k;
+            stay |= (uint64_t)high << 8 * k;
+        }
+        _mm512_storeu_si512(bytes + i, low_bytes(bins));
+        from_low += (uint64_t)__builtin_popcountll(reach);
+        to_high += (uint64_t)__builtin_popcountll(stay);
+        inside += (uint64_t)__builtin_popcountll(reach & stay);
+    }
+    outside[TABLE_OUTSIDE_BELOW] += to_high - inside;
+    outside[TABLE_OUTSIDE_ABOVE] += from_low - inside;
+    outside[TABLE_OUTSIDE_NAN] += BYTE_BLOCK - from_low - to_high + inside;
+}
+
+static void BINS_NAME(find_bytes)(const struct even_bins *even, const void *values, uint8_t *bytes,
+                                  uint64_t outside[TABLE_OUTSIDE_WORDS]) {
+    if (even->exact)
+        BINS_NAME(find_bytes_by)(even, values, bytes, outside, true);
+    else
+        BINS_NAME(find_bytes_by)(even, values, bytes, outside, false);
+}
+#endif
+
 /* Bins are found by halves, for all values of a block in step. */
 static void BINS_NAME(find_edges)(const struct bin_search *search, const void *data, size_t count,
                                   uint32_t *restrict bins) {
@@ -102,6 +137,7 @@ static void BINS_NAME(find_integer)(const struct bin_search *search, const void 
 
 #undef BINS_NAME
 #undef VALUE
+#undef DOUBLES
 #undef VALUE_BITS
 #undef VALUE_SIGNED
 #undef KEY_FLOATING

@@ -11,12 +11,81 @@
 #define PASTE(a, b)  PASTE_(a, b)
 #define INLINE       static inline __attribute__((always_inline))
 
-#include "key_lines.h"
+/* Values beside keys, and lines that are written past the caches. */
+
+INLINE size_t move_bytes(enum key_move move) {
+    return move == MOVE_KEYS ? 0 : move == MOVE_4 || move == MOVE_INDEX_4 ? 4 : 8;
+}
+
+/* The value of key i to `slot`. Values may lie anywhere. */
+INLINE void move_value(char *slot, const struct key_places *to, size_t i, enum key_move move) {
+    const uint64_t index = to->first_index + i;
+    const uint32_t small_index = (uint32_t)index;
+    switch (move) {
+    case MOVE_KEYS:
+        break;
+    case MOVE_4:
+        memcpy(slot, (const char *)to->values_from + 4 * i, 4);
+        break;
+    case MOVE_8:
+        memcpy(slot, (const char *)to->values_from + 8 * i, 8);
+        break;
+    case MOVE_INDEX_4:
+        memcpy(slot, &small_index, 4);
+        break;
+    case MOVE_INDEX_8:
+        memcpy(slot, &index, 8);
+        break;
+    }
+}
+
+INLINE void stream_key_line(char *to, const char *from) {
+#if defined(__AVX512F__)
+    _mm512_stream_si512((void *)to, _mm512_load_si512(from));
+#elif defined(__AVX2__)
+    for (int i = 0; i < 2; i++)
+        _mm256_stream_si256((__m256i *)(void *)to + i, _mm256_load_si256((const __m256i *)(const void *)from + i));
+#elif defined(__x86_64__)
+    for (int i = 0; i < 4; i++)
+        _mm_stream_si128((__m128i *)(void *)to + i, _mm_load_si128((const __m128i *)(const void *)from + i));
+#else
+    memcpy(to, from, KEY_LINE);
+#endif
+}
+
+/* A line that is full, `last` being the place of its last element: all of it, or, if it is a digit's first line, what
+ * there is from the digit's first place on. What lies before that is another digit's. */
+INLINE void write_line(void *memory, const void *line, size_t last, size_t before, size_t first, size_t size,
+                       bool stream) {
+    const size_t in_line = KEY_LINE / size, begin = last + 1 - in_line;
+    char *to = (char *)memory + (last + 1 - before) * size;
+    if (first > begin)
+        memcpy(to - (last + 1 - first) * size, (const char *)line + (first - begin) * size, (last + 1 - first) * size);
+    else if (stream)
+        stream_key_line(to - KEY_LINE, line);
+    else
+        memcpy(to - KEY_LINE, line, KEY_LINE);
+}
+
+/* What is left in a line when the digit ends at the place `end`. */
+INLINE void write_rest(void *memory, const void *line, size_t end, size_t before, size_t first, size_t size) {
+    const size_t begin = end - end % (KEY_LINE / size), from = first > begin ? first : begin;
+    if (from < end)
+        memcpy((char *)memory + (from - before) * size, (const char *)line + (from - begin) * size,
+               (end - from) * size);
+}
+
+/* Has to be called before another thread may look at the lines. */
+INLINE void write_end(void) {
+#if defined(__x86_64__)
+    _mm_sfence();
+#endif
+}
 
 /* Counting by bytes is before counting digits, which uses it. */
 #if defined(__AVX512VPOPCNTDQ__) && defined(__GFNI__)
 #define BYTE_KERNELS 1
-#include "count_bytes.h"
+#include "bytes.h"
 #else
 #define BYTE_KERNELS 0
 #endif
@@ -71,6 +140,7 @@
 #include "key_bins.h"
 
 #define VALUE        uint16_t
+#define DOUBLES(p)   _mm512_cvtepi32_pd(_mm256_cvtepu16_epi32(_mm_loadu_si128((const void *)(p))))
 #define VALUE_BITS   16
 #define TAG          u16
 #define VALUE_SIGNED 0
@@ -78,6 +148,7 @@
 #include "key_bins.h"
 
 #define VALUE        uint32_t
+#define DOUBLES(p)   _mm512_cvtepu32_pd(_mm256_loadu_si256((const void *)(p)))
 #define VALUE_BITS   32
 #define TAG          u32
 #define VALUE_SIGNED 0
@@ -92,6 +163,7 @@
 #include "key_bins.h"
 
 #define VALUE        int32_t
+#define DOUBLES(p)   _mm512_cvtepi32_pd(_mm256_loadu_si256((const void *)(p)))
 #define VALUE_BITS   32
 #define TAG          i32
 #define VALUE_SIGNED 1
@@ -106,6 +178,7 @@
 #include "key_bins.h"
 
 #define VALUE        float
+#define DOUBLES(p)   _mm512_cvtps_pd(_mm256_loadu_ps(p))
 #define VALUE_BITS   32
 #define TAG          f32
 #define VALUE_SIGNED 1
@@ -113,15 +186,12 @@
 #include "key_bins.h"
 
 #define VALUE        double
+#define DOUBLES(p)   _mm512_loadu_pd(p)
 #define VALUE_BITS   64
 #define TAG          f64
 #define VALUE_SIGNED 1
 #define KEY_FLOATING 1
 #include "key_bins.h"
-
-#if BYTE_KERNELS
-#include "byte_kernels.h"
-#endif
 
 static void add_ones(uint32_t *tables, size_t pitch, const uint32_t *bins, size_t count) {
     uint32_t *const second = tables + pitch, *const third = second + pitch, *const fourth = third + pitch;
@@ -195,9 +265,7 @@ const struct cpu_key_kernels KEY_KERNELS = {
 #if BYTE_KERNELS
     .find_bytes = {[TABLE_U16] = find_bytes_u16,
                    [TABLE_U32] = find_bytes_u32,
-                   [TABLE_U64] = find_bytes_u64,
                    [TABLE_I32] = find_bytes_i32,
-                   [TABLE_I64] = find_bytes_i64,
                    [TABLE_F32] = find_bytes_f32,
                    [TABLE_F64] = find_bytes_f64},
     .count_bytes = count_bytes,

@@ -1,4 +1,5 @@
-/* The inner loops of the pipelines on keys, one table of them per instruction set: cpu_kernels.keys of kernels.h.
+/* What the CPU's files on keys share, and their inner loops, one table of them per instruction set: cpu_kernels.keys of
+ * kernels.h.
  *
  * A sort key is made of a key by `flip`: see key_flip(). Digits are looked at in sort keys, and keys are moved as they
  * are. */
@@ -11,12 +12,12 @@
 
 #include <tuplescan/histogram.h>
 
-#include "keys/even_bins.h"
+#include "keys/keys.h"
 #include "types.h"
 
 enum { KEY_LINE = 64, KEY_TYPES = 9, KEY_MOVES = 5, BIN_BLOCK = 1024, BIN_TABLES = 4, BIN_CHUNKS = 4 };
 
-/* Bytes that are counted at a time, and digits that are counted as bytes: see count_bytes.h. */
+/* Bytes that are counted at a time, and digits that are counted as bytes: see bytes.h. */
 enum { BYTE_BLOCK = 4096, BYTE_BITS = 8, BYTE_BITS_LEAST = 4, BYTE_BINS = 256 };
 
 /* Keys and values between two looks at interrupt_came(): about a hundredth of a second, or ten on a busy machine. */
@@ -59,19 +60,11 @@ struct bin_search {
     struct even_bins even; /* EVEN */
 };
 
-/* Even bins, up to BYTE_BINS of them, as bytes. The least and the greatest value of the type in the range: integers of
- * 64 bits as their bits, floats and smaller integers as doubles. */
-struct byte_search {
-    struct even_bins even;
-    double least, greatest;
-    uint64_t least_bits, greatest_bits;
-};
-
 typedef bool key_ascend(const struct key_digits *digits);
 typedef void key_count(const struct key_digits *digits, uint32_t *tables);
 typedef void key_scatter(const struct key_digits *digits, const struct key_places *places);
 typedef void bin_find(const struct bin_search *search, const void *values, size_t count, uint32_t *bins);
-typedef void byte_find(const struct byte_search *search, const void *values, uint8_t *bytes,
+typedef void byte_find(const struct even_bins *even, const void *values, uint8_t *bytes,
                        uint64_t outside[TABLE_OUTSIDE_WORDS]);
 typedef void bin_add(void *const sums[BIN_CHUNKS], uint32_t *const bins[BIN_CHUNKS],
                      const void *const weights[BIN_CHUNKS], size_t count);
@@ -88,11 +81,11 @@ struct cpu_key_kernels {
     bin_find *find[KEY_TYPES][4];
 
     /* The bins of BYTE_BLOCK values as bytes, 0 for values outside of the range; outside += how many those are. NULL
-     * for a type, or for all, where there is no such thing; and then: */
+     * for a type, or for all, where there is no such thing. */
     byte_find *find_bytes[KEY_TYPES];
 
     /* One more for each of BYTE_BLOCK bytes, all less than `counters`, in a table whose length is that, rounded up to
-     * 16. `next` is what will be looked at next. NULL where find_bytes is. */
+     * 16. `next` is what will be looked at next. NULL where there is no such thing. */
     void (*count_bytes)(const uint8_t *bytes, unsigned counters, uint32_t *table, const void *next, size_t next_bytes);
 
     /* One more for each bin, in BIN_TABLES tables, `pitch` counters apart, in turns. */
@@ -109,5 +102,21 @@ static inline uint64_t key_flip(table_type type, bool descending) {
     const bool has_sign = table_kind_of(type) != TABLE_UNSIGNED;
     return (has_sign ? (uint64_t)1 << top : 0) ^ (descending ? ~(uint64_t)0 : 0);
 }
+
+/* From how many keys on a chunk is worth a thread; from how many bytes of keys and values on they are written by lines,
+ * past the caches; and, for fewer, how many digits may begin in one set of a first cache before they are written by
+ * lines. Tests lower them, so that few keys are many. Not while a pipeline runs. */
+struct key_limits {
+    size_t chunk, lines, crowd;
+};
+extern struct key_limits key_limits;
+
+/* Adds `tables` times `count` counters to a row, u32 or u64, table by table of `pitch` counters. */
+void cpu_add_counters(void *row, table_type type, const uint32_t *counters, unsigned tables, size_t pitch,
+                      size_t count);
+
+/* See keys.h. */
+size_t cpu_histogram_workspace(const struct scan *scan, const struct histogram_pass *pass);
+table_status cpu_histogram(const struct scan *scan, const struct histogram_pass *pass, void *workspace);
 
 #endif

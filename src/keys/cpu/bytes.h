@@ -1,4 +1,5 @@
-/* Counting bytes without a store a byte, for key_kernels.c where the instruction set has what it takes.
+/* Finding even bins as bytes and counting bytes without a store a byte, for key_kernels.c where the instruction set has
+ * what it takes.
  *
  * A counter in memory costs a store, and a processor finishes one or two stores a cycle. Here 512 bytes at a time are
  * turned into eight planes of one bit of each, the lower and the upper four planes into 16 masks each: where the bytes
@@ -91,4 +92,31 @@ static void count_bytes(const uint8_t *bytes, unsigned counters, uint32_t *table
         add_sums(table + row * NIBBLES, sums);
         add_sums(table + row * NIBBLES + 8, sums + 8);
     }
+}
+
+/* The bins of the values in the range, 0 for the others, in the lowest bytes of words whose other bytes are those of
+ * EVEN_ROUNDING. */
+INLINE __m512i find_eight(const struct even_bins *even, __m512d values, __mmask8 inside, bool exact) {
+    const __m512d rounding = _mm512_set1_pd(EVEN_ROUNDING), last = _mm512_set1_pd((double)(even->count - 1));
+    const __m512d from_guess = _mm512_sub_pd(values, _mm512_set1_pd(even->guess_low));
+    const __m512d place = _mm512_maskz_mul_pd(inside, from_guess, _mm512_set1_pd(even->scale));
+    const __m512d rounded = _mm512_add_pd(_mm512_min_pd(place, last), rounding);
+    const __m512i bins = _mm512_castpd_si512(rounded);
+    if (exact)
+        return bins;
+    const __m512d from_low = _mm512_mul_pd(_mm512_sub_pd(rounded, rounding), _mm512_set1_pd(even->width));
+    const __m512d edges = _mm512_add_pd(_mm512_set1_pd(even->low), from_low);
+    return _mm512_mask_sub_epi64(bins, _mm512_mask_cmp_pd_mask(inside, values, edges, _CMP_LT_OQ), bins,
+                                 _mm512_set1_epi64(1));
+}
+
+/* The lowest bytes of 64 words, in any order: they are shifted beside each other, and what is above them is the same in
+ * all and cancels out. */
+INLINE __m512i low_bytes(const __m512i bins[8]) {
+    const uint64_t above = (uint64_t)0x4338 << 48;
+    __m512i bytes = _mm512_set1_epi64((long long)(above ^ above << 8));
+    for (unsigned k = 0; k < 8; k += 2)
+        bytes = _mm512_ternarylogic_epi64(bytes, _mm512_slli_epi64(bins[k], 8 * k),
+                                          _mm512_slli_epi64(bins[k + 1], 8 * (k + 1)), 0x96); /* exclusive or */
+    return bytes;
 }
