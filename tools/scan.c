@@ -111,11 +111,11 @@ static int make_rows_known(struct scan_job *job) {
             code = input_take_all(input, memory_left(&budget), needs_rows ? why : few);
         if (code != EX_OK)
             return code;
-        if (input->is_taken && input->is_aside)
+        if (input->data && input->is_aside)
             code = input_let_go(input);
         if (code != EX_OK)
             return code;
-        budget.used += input->is_taken ? input->head_bytes : 0;
+        budget.used += input->data ? input->head_bytes : 0;
         rows += input->layout.rows;
     }
     job->rows_known = true;

@@ -77,15 +77,11 @@ static size_t row_bytes_of(const struct scan_decay *decay) {
 /* The one row of coefficients. */
 static int take_row(struct scan_decay *decay) {
     const size_t row = row_bytes_of(decay);
-    size_t got = row;
-    int code = EX_OK;
+    size_t got;
     decay->row = memory_allocate(row);
     if (!decay->row)
         return fail(EX_OSERR, "%s: out of memory", decay->file.name);
-    if (decay->is_table)
-        memcpy(decay->row, decay->file.data, row);
-    else
-        code = input_read(&decay->file, decay->row, row, &got);
+    const int code = input_read(&decay->file, decay->row, row, &got);
     return code == EX_OK && got < row ? fail(EX_DATAERR, "%s: has no coefficients", decay->file.name) : code;
 }
 
@@ -98,12 +94,6 @@ static int fewer(const struct scan_decay *decay) {
 static int bring(struct scan_decay *decay, uint64_t first, size_t rows, char *to) {
     const size_t row = row_bytes_of(decay), bytes = rows * row;
     size_t got = 0;
-    if (decay->is_table && (first > decay->file.layout.rows || rows > decay->file.layout.rows - first))
-        return fewer(decay);
-    if (decay->is_table) {
-        memcpy(to, (const char *)decay->file.data + first * row, bytes);
-        return EX_OK;
-    }
     int code = decay->goes_anywhere ? input_go_to(&decay->file, (size_t)first) : EX_OK;
     if (code == EX_OK)
         code = input_read(&decay->file, to, bytes, &got);
@@ -148,11 +138,9 @@ int scan_decay_open(struct scan_decay *decay, const struct scan_arguments *argum
     int code = input_start(file, arguments->decay_file, &request);
     if (code == EX_OK)
         code = check_type(decay, name, in);
-    decay->goes_anywhere = code == EX_OK && arguments->reverse && input_can_seek(file) && !is_text(decay);
-    if (code == EX_OK && ((arguments->reverse && !decay->goes_anywhere) || !file->rows_known)) {
+    decay->goes_anywhere = arguments->reverse;
+    if (code == EX_OK && (!file->rows_known || (arguments->reverse && (!input_can_seek(file) || is_text(decay)))))
         code = input_take_table(file, most);
-        decay->is_table = code == EX_OK;
-    }
     if (code == EX_OK)
         code = choose_shape(decay, name, in, rows, &is_row);
     if (code == EX_OK && is_row)
@@ -165,13 +153,10 @@ int scan_decay_open(struct scan_decay *decay, const struct scan_arguments *argum
 }
 
 int scan_decay_table(struct scan_decay *decay, size_t most, table_view *a) {
-    int code = EX_OK;
     *a = (table_view){.data = decay->row, .rows = 1, .columns = decay->of.columns, .type = decay->of.type};
     if (decay->row)
         return EX_OK;
-    if (!decay->is_table)
-        code = input_take_table(&decay->file, most);
-    decay->is_table = code == EX_OK;
+    const int code = input_take_table(&decay->file, most);
     *a = input_view(&decay->file);
     return code;
 }

@@ -11,7 +11,6 @@ struct scan_decay {
     table_stream_coefficients of; /* as a stream is told */
     struct input_file file;       /* of --decay-file */
     void *row;                    /* the coefficients of every row; NULL: rows have their own */
-    bool is_table;                /* all of the file is in memory, at file.data */
     bool goes_anywhere;           /* rows are read from the last one on */
     uint64_t above;               /* rows of the inputs before the one that is read */
     int code;                     /* what bringing coefficients failed with, after a message */

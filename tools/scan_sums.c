@@ -131,7 +131,7 @@ static int sum_rows(struct scan_job *job) {
                                     .out_type = job->out_layout.type,
                                     .columns = input->layout.columns,
                                     .rows = input->rows_known ? input->layout.rows : 0,
-                                    .read = input_is_plain(input) && !input->is_taken ? NULL : read_values,
+                                    .read = input_is_plain(input) ? NULL : read_values,
                                     .read_context = job,
                                     .read_descriptor = input->fd,
                                     .write = job->arguments.reverse ? NULL : write_sums,

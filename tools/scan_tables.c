@@ -125,7 +125,7 @@ static struct text_beside *beside_of(struct scan_job *job) {
 int scan_open_again(struct scan_job *job, struct input_file *input) {
     struct input_file again;
     struct scan_arguments arguments = job->arguments;
-    if (!input->is_aside || input->is_open || input->is_taken)
+    if (!input->is_aside || input->is_open || input->data)
         return EX_OK;
     arguments.common.quiet = true; /* all was said when it was opened first */
     int code = start_input(&again, input->name, input->layout.type, beside_of(job), &arguments);
@@ -224,7 +224,7 @@ static int open_decay(struct scan_job *job, const size_t *rows) {
         return code;
     const size_t row = decay->row ? decay->of.columns * table_type_size(decay->of.type) : 0;
     return keep(job, arguments->decay ? "--decay" : decay->file.name,
-                input_memory(&decay->file) + row + (decay->is_table ? decay->file.layout.bytes : 0));
+                input_memory(&decay->file) + row + (decay->file.data ? decay->file.layout.bytes : 0));
 }
 
 /* The segments, and what they take of the memory. */

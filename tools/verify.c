@@ -57,12 +57,12 @@ static int wrong_shape(const struct comparison *comparison) {
 /* Whether rows can be read from the last one on. */
 static bool can_go_back(const struct input_file *file) { return input_can_seek(file) && !file->format->delimiter; }
 
-/* Whether all rows are in memory at a time: they are compared from the last one on, and cannot be read so. */
+/* Whether a table is in memory: rows are compared from the last one on, and cannot be read so. */
 static bool takes_all(const struct comparison *comparison) {
     return comparison->arguments.reverse && !(can_go_back(&comparison->input) && can_go_back(&comparison->scanned));
 }
 
-/* From the end, where that is has to be known: what does not say it is brought into memory. */
+/* From the end, where that is has to be known, and read first: what cannot be read so is brought into memory. */
 static int find_end(void *context) {
     struct comparison *comparison = context;
     struct memory_budget *budget = &comparison->budget;
@@ -72,13 +72,15 @@ static int find_end(void *context) {
     for (unsigned i = 0; i < 2; i++) {
         struct input_file *const file = files[i];
         const size_t reading = input_memory(file), buffers = file->buffers;
-        const int code =
-            file->rows_known ? EX_OK : input_take_all(file, memory_left(budget), "--reverse begins at its end");
+        file->used = budget->used;
+        const int code = can_go_back(file)  ? EX_OK
+                         : file->rows_known ? input_take_table(file, memory_left(budget))
+                                            : input_take_all(file, memory_left(budget), "--reverse begins at its end");
         if (code != EX_OK)
             return code;
         budget->used -= reading - input_memory(file);
         budget->buffers -= buffers - file->buffers;
-        memory_add(budget, file->is_taken ? file->head_bytes : 0);
+        memory_add(budget, file->data ? file->head_bytes : 0);
     }
     return files[1]->layout.rows == files[0]->layout.rows + comparison->arguments.offsets ? EX_OK
                                                                                           : wrong_shape(comparison);
@@ -95,18 +97,16 @@ static int make_room(void *context) {
     const uint64_t rows = comparison->input.rows_known ? above + in->rows : UINT64_MAX;
     const size_t unit = rows == 0 ? 1 : rows < SERIAL_UNIT ? (size_t)rows : SERIAL_UNIT; /* SCANNED may have more */
     const size_t out_row = out->columns * table_type_size(out->type);
-    const bool at_once = takes_all(comparison);
     size_t row = 0, room = 0, own = 0, needed = 0;
     if (!size_multiply(in->columns, table_type_size(in->type) + table_type_size(out->type), &row) ||
-        !size_multiply(row, at_once ? in->rows : unit, &room) ||
-        !serial_sums_bytes(out->type, rows, in->columns, &own) || __builtin_add_overflow(room, own, &needed) ||
-        __builtin_add_overflow(needed, unit * out_row, &needed))
+        !size_multiply(row, unit, &room) || !serial_sums_bytes(out->type, rows, in->columns, &own) ||
+        __builtin_add_overflow(room, own, &needed) || __builtin_add_overflow(needed, unit * out_row, &needed))
         needed = SIZE_MAX;
     const int code = memory_charge(budget, comparison->input.name, needed);
     if (code != EX_OK)
         return code;
     const size_t more = least(READ_BYTES, memory_left(budget));
-    comparison->room = at_once ? in->rows : room > 0 && room <= more ? more / room * unit : unit;
+    comparison->room = room > 0 && room <= more ? more / room * unit : unit;
     comparison->out_row = out_row;
     comparison->values = malloc(comparison->room * row + 1);
     comparison->rounded = malloc(unit * out_row + out_row + 1);

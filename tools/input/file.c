@@ -106,7 +106,7 @@ ssize_t input_bytes_read(struct input_file *file, void *to, size_t bytes) {
         memcpy(to, (const char *)file->head + file->head_given, count);
         file->head_given += count;
     } else {
-        got = file->is_taken ? 0 : input_read_anew(file, to, bytes);
+        got = file->data ? 0 : input_read_anew(file, to, bytes);
     }
     file->got += got > 0 ? (size_t)got : 0;
     return got;
@@ -208,7 +208,7 @@ int input_let_go(struct input_file *file) {
     const int code = input_unchanged(file);
     file->head = NULL;
     input_release(file);
-    file->head = values;
+    file->data = file->head = values;
     file->layout.names = NULL;
     file->buffers = 0;
     return code;

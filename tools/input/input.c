@@ -130,20 +130,21 @@ int input_tables(const char *path, const struct input_request *request, input_vi
     return code;
 }
 
-bool input_is_plain(const struct input_file *file) {
-    return file->is_taken || (!file->values.state && !file->source.state);
-}
+bool input_is_plain(const struct input_file *file) { return !file->data && !file->values.state && !file->source.state; }
 
 size_t input_memory(const struct input_file *file) { return file->buffers + file->held; }
 
 ssize_t input_some(struct input_file *file, void *to, size_t bytes) {
-    return file->values.state && !file->is_taken ? file->values.read(file, to, bytes)
-                                                 : input_bytes_read(file, to, bytes);
+    return file->values.state && !file->data ? file->values.read(file, to, bytes) : input_bytes_read(file, to, bytes);
 }
 
 /* Has the file go on at that byte of the values, if it can. */
 static bool seek(struct input_file *file, size_t place) {
     const off_t to = file->base + (off_t)(file->layout.offset + place);
+    if (file->data) {
+        file->head_given = place < file->head_bytes ? place : file->head_bytes;
+        return true;
+    }
     if (!input_can_seek(file) || lseek(file->fd, to, SEEK_SET) < 0)
         return false;
     file->head_given = file->head_bytes;
@@ -208,7 +209,7 @@ int input_go_to(struct input_file *file, size_t row) {
     size_t got = 1;
     int code = EX_OK;
     const struct input_reader *values = &file->values;
-    const bool seeks = values->state ? values->seek && values->seek(file, row) : seek(file, place);
+    const bool seeks = values->state && !file->data ? values->seek && values->seek(file, row) : seek(file, place);
     if (seeks) {
         file->taken = place;
         return EX_OK;

@@ -112,18 +112,17 @@ struct input_file {
     const char *name; /* for messages */
     const struct input_format *format;
     struct table_layout layout;
-    const void *data; /* layout.bytes bytes; aligned to the type if the whole was asked for, to any if it is own; NULL
-                         where input_read() reads them */
+    const void *data; /* layout.bytes bytes; aligned to the type if the whole was asked for, to any if they are own or
+                         were taken; NULL where input_read() reads them from the file */
     size_t bytes;     /* at `memory`, of what was looked at before the values */
     bool rows_known;  /* layout.rows and layout.bytes say all; they do not of a raw table from a pipe */
-    void *head;       /* bytes of values that had to be read already: head_bytes of them, from head_given on */
+    void *head;       /* values that had to be read already, or were taken: head_bytes, from head_given on */
     size_t head_bytes, head_given;
     size_t taken;               /* bytes of values that input_read() has handed out */
     size_t got;                 /* bytes of the file that input_bytes_read() has handed out */
     size_t most, used;          /* request->memory and its used */
     struct progress *progress;  /* of a table that is taken into memory; NULL: it is not shown */
     off_t base;                 /* where the file began when it was opened: standard input may be anywhere */
-    bool is_taken;              /* values are in head: all of them */
     struct input_reader source; /* of the bytes of the file: of a member of an archive */
     struct input_reader values; /* of values that do not lie in the file as in a table */
     int code;                   /* what input_some() failed with */
@@ -178,12 +177,12 @@ int input_drain(struct input_file *file);
  * Fills in the rows where they were not known. EX_OK, or the exit code after a message. */
 int input_ends(struct input_file *file, uint64_t bytes);
 
-/* Brings all values of a file whose rows are not known into memory, at most `most` bytes: file->head. The rows are
- * known then. `why` it needs to be: for the message. EX_OK, or the exit code after a message. */
+/* Brings all values of a file whose rows are not known into memory, at most `most` bytes: file->data. The rows are
+ * known then, and input_read() begins anew. `why` it needs to be: for the message. EX_OK, or the exit code after it.
+ */
 int input_take_all(struct input_file *file, size_t most, const char *why);
 
-/* Brings the values of a table into memory, at most `most` bytes: as input_open() leaves them. Those that
- * input_take_all() has brought stay where they are. */
+/* The same for a table whose rows may be known. Values that are in memory stay where they are. */
 int input_take_table(struct input_file *file, size_t most);
 
 /* Bytes of memory that reading a table takes, beside its values: buffers, and values in another order that come bit by

@@ -23,75 +23,66 @@ static void show(const struct input_file *file, size_t bytes, size_t all) {
         progress_show(file->progress, bytes / row, all / row, bytes);
 }
 
+/* The values are read out of memory from now on, where any type may lie. */
+static void keep(struct input_file *file, void *values, size_t bytes) {
+    free(file->head);
+    file->data = file->head = values;
+    file->head_bytes = bytes;
+    file->head_given = file->taken = 0;
+    if (file->values.taken)
+        file->values.taken(file);
+}
+
 int input_take_all(struct input_file *file, size_t most, const char *why) {
-    size_t have = file->head_bytes, room = have;
-    ssize_t got = 1;
-    while (got > 0) {
+    size_t have = 0, room = 0;
+    char *values = NULL;
+    for (ssize_t got = 1; got > 0; have += (size_t)got) {
         if (file->progress)
             show(file, have, 0);
         if (have == room) {
             room = room < most / 2 ? 2 * room + FIRST_BYTES : most;
-            void *memory = have < most ? realloc(file->head, room) : NULL;
-            if (!memory)
+            char *more = have < most ? realloc(values, room) : NULL;
+            if (!more) {
+                free(values);
                 return fail(EX_OSERR,
                             "%s: out of memory after %zu bytes: %s, so that all of the input is needed first; or say "
                             "more --memory",
                             file->name, have, why);
-            file->head = memory;
+            }
+            values = more;
         }
-        got = file->values.state ? file->values.read(file, (char *)file->head + have, room - have)
-                                 : input_read_anew(file, (char *)file->head + have, room - have);
-        have += got > 0 ? (size_t)got : 0;
+        got = input_some(file, values + have, room - have);
+        if (got < 0) {
+            free(values);
+            return file->code;
+        }
     }
-    if (got < 0)
-        return file->code;
-    file->head_bytes = have;
-    file->is_taken = true;
-    if (file->values.taken)
-        file->values.taken(file);
-    return input_ends(file, have - file->head_given);
-}
-
-/* The values that were taken become the data, where any type may lie: not after bytes that were skipped. */
-static void use_taken(struct input_file *file) {
-    if (file->head_given > 0)
-        memmove(file->head, (char *)file->head + file->head_given, file->head_bytes - file->head_given);
-    free(file->memory);
-    file->data = file->memory = file->head;
-    file->head = NULL;
-    file->head_bytes = file->head_given = 0;
+    keep(file, values, have);
+    return input_ends(file, have);
 }
 
 int input_take_table(struct input_file *file, size_t most) {
+    if (!file->rows_known)
+        return input_take_all(file, most, "it does not say how many rows it has");
     const size_t bytes = file->layout.bytes, step = file->progress ? STEP_BYTES : bytes;
-    size_t got = 0;
-    if (!file->rows_known) {
-        const int code = input_take_all(file, most, "it does not say how many rows it has");
-        if (code != EX_OK)
-            return code;
-    }
-    if (file->is_taken) {
-        use_taken(file);
+    size_t got = 1;
+    if (file->data)
         return EX_OK;
-    }
-    free(file->memory);
-    file->memory = bytes <= most ? memory_allocate(bytes) : NULL;
-    file->data = file->memory;
-    if (!file->memory)
+    char *const values = bytes <= most ? memory_allocate(bytes) : NULL;
+    if (!values)
         return input_too_much(file, bytes, most);
     int code = EX_OK;
-    for (size_t done = 0; code == EX_OK && done < bytes; done += got) {
-        const size_t wanted = bytes - done < step ? bytes - done : step;
-        code = input_read(file, (char *)file->memory + done, wanted, &got);
-        if (code == EX_OK && got < wanted)
-            break;
-        if (file->progress)
+    for (size_t done = 0; code == EX_OK && got > 0 && done < bytes; done += got) {
+        code = input_read(file, values + done, bytes - done < step ? bytes - done : step, &got);
+        if (code == EX_OK && file->progress)
             show(file, done + got, bytes);
     }
     if (code == EX_OK)
         code = input_ends(file, file->taken);
-    if (file->values.taken)
-        file->values.taken(file);
+    if (code == EX_OK)
+        keep(file, values, bytes);
+    else
+        free(values);
     return code;
 }
 

@@ -31,7 +31,7 @@ int open_keys(struct input_file *file, bool pieces, const struct arguments *argu
 }
 
 size_t keys_held(const struct input_file *file) {
-    const bool is_mapped = file->mapping && file->data != file->memory;
+    const bool is_mapped = file->mapping && file->data != file->head;
     return input_memory(file) + (file->data && !is_mapped ? file->layout.bytes : 0);
 }
 

@@ -185,9 +185,9 @@ static int sort_by_column(struct sort_job *job, const struct input_field *field,
     if (job->order)
         moved[count++] = (struct moved){job->order, table_type_size(job->order_layout.type)};
     if (job->arguments.values)
-        moved[count++] = (struct moved){job->value_file.memory, job->value_bytes};
+        moved[count++] = (struct moved){job->value_file.head, job->value_bytes};
     if (!job->row_is_key && !(job->order && is_last))
-        moved[count++] = (struct moved){job->input.memory, job->row_bytes};
+        moved[count++] = (struct moved){job->input.head, job->row_bytes};
     if (count == 0)
         moved[count++] = (struct moved){NULL, 0};
     for (unsigned i = 0; i < count; i++) {
