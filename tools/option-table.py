@@ -57,7 +57,7 @@ WHY_NOT = [
     ('a recurrence', ['cumsum', 'nancumsum', 'cumulative_sum', 'column_totals', 'dask', 'jax', 'torch'],
      '`linear_recurrence`'),
     ('a recurrence', ['linear_recurrence'], 'it is one'),
-    ('a recurrence', ['frames'], '`ewm_mean`, or `linear_recurrence` of each column'),
+    ('a recurrence', ['frames'], '`linear_recurrence` of each column, or the `ewm().mean()` of pandas'),
     ('a recurrence', ['mpi'], '`linear_recurrence(state=)`, whose state goes from rank to rank'),
     ('segments, groups', ['C'], '`table_segmented_prefix_sum()`'),
     ('segments, groups', ['cumsum', 'nancumsum', 'cumulative_sum'], '`segmented_cumsum`'),

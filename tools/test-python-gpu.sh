@@ -1,6 +1,6 @@
 #!/bin/sh
 # test-python-gpu.sh BUILD [FOLDER]: the Python package around the library of a build folder with CUDA, with CuPy,
-# torch, JAX and numba as far as they are here, on the GPU; then what calls take, and the speed beside these libraries'.
+# torch and JAX as far as they are here, on the GPU; then what calls take, and the speed beside these libraries'.
 # Nothing is installed or downloaded. Logs, and the package, are in FOLDER, BUILD/python by default. The last line is
 # "N passed, N failed, N skipped".
 set -u

@@ -26,6 +26,14 @@ static table_type type_of_format(const char *format, Py_ssize_t itemsize) {
     return 0;
 }
 
+void array_side_by_side(struct array *array) {
+    Py_ssize_t below = array->itemsize;
+    for (int i = array->dims - 1; i >= 0; i--) {
+        array->stride[i] = below;
+        below *= array->shape[i];
+    }
+}
+
 static int open_buffer(struct array *array, PyObject *object, bool writable, const char *name) {
     Py_buffer *buffer = &array->buffer;
     if (PyObject_GetBuffer(object, buffer, PyBUF_FORMAT | PyBUF_STRIDES | (writable ? PyBUF_WRITABLE : 0)) != 0)
@@ -40,14 +48,12 @@ static int open_buffer(struct array *array, PyObject *object, bool writable, con
     array->device = -1;
     array->type = type_of_format(buffer->format, buffer->itemsize);
     array->itemsize = buffer->itemsize;
-    /* ctypes leaves out the strides of its arrays, though it is asked for them: their values lie side by side. */
-    Py_ssize_t below = buffer->itemsize;
-    for (int i = buffer->ndim - 1; i >= 0; i--) {
-        array->shape[i] = buffer->shape[i];
-        array->stride[i] = buffer->strides ? buffer->strides[i] : below;
-        if (!buffer->strides)
-            below *= buffer->shape[i]; /* bytes of a type of ctypes, which fit */
-    }
+    const size_t bytes = (size_t)buffer->ndim * sizeof *buffer->shape;
+    memcpy(array->shape, buffer->shape, bytes);
+    if (buffer->strides)
+        memcpy(array->stride, buffer->strides, bytes);
+    else /* ctypes leaves them out, though it is asked for them */
+        array_side_by_side(array);
     return 0;
 }
 

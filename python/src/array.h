@@ -32,6 +32,9 @@ void array_close(struct array *array);
 /* As array_open(), for objects with DLPack. 0 and no exception if `object` has none. */
 int array_open_dlpack(struct array *array, PyObject *object, bool writable, const char *name);
 
+/* Strides of an array whose values lie side by side, by its shape. */
+void array_side_by_side(struct array *array);
+
 /* The values of a one-dimensional array whose values lie side by side, as a table of one column. `type` 0: of any type
  * that the library has. -1 and an exception for any other array. */
 int array_as_column(const struct array *array, table_type type, table_view *view, const char *name);

@@ -78,7 +78,7 @@ static PyObject *scan_opened(const table_columns *in, const table_columns *out, 
     return Py_BuildValue("(nn)", (Py_ssize_t)(first / in->count), (Py_ssize_t)(first % in->count));
 }
 
-/* scan_columns(in, out, exclusive, start, state, check, operation): lists of arrays of one dimension, in host memory,
+/* scan_columns(in, out, flags, start, state): lists of arrays of one dimension, in host memory,
  * of one type each. False as scan(), None when done, (row, column) of the first overflow. start and state may be
  * None. */
 PyObject *core_scan_columns(PyObject *module, PyObject *tuple) {
@@ -88,11 +88,11 @@ PyObject *core_scan_columns(PyObject *module, PyObject *tuple) {
     table_scan_options options = {0};
     PyObject *in_list, *out_list, *start_object, *state_object, *result = NULL;
     void *carry;
-    int check, operation;
-    if (!PyArg_ParseTuple(tuple, "O!O!pOOpi", &PyList_Type, &in_list, &PyList_Type, &out_list, &options.exclusive,
-                          &start_object, &state_object, &check, &operation))
+    int flags;
+    if (!PyArg_ParseTuple(tuple, "O!O!iOO", &PyList_Type, &in_list, &PyList_Type, &out_list, &flags, &start_object,
+                          &state_object) ||
+        flags_read(&options, flags, FLAG_EXCLUSIVE | FLAG_CHECK) != 0)
         return NULL;
-    options.operation = (table_operation)operation;
     int taken = side_open(&in, in_list, false, "columns");
     if (taken > 0)
         taken = side_open(&out, out_list, true, "out");
@@ -106,7 +106,7 @@ PyObject *core_scan_columns(PyObject *module, PyObject *tuple) {
         if (array_open_row(&start, start_object, false, &row, -1, "start", &carry) == 0 &&
             array_open_state(&state, state_object, options.operation, kept, out.table.count, &options.state) == 0) {
             options.carry_in = carry;
-            result = scan_opened(&in.table, &out.table, &options, check);
+            result = scan_opened(&in.table, &out.table, &options, flags & FLAG_CHECK);
         }
     }
     array_close(&state);

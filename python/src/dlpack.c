@@ -33,12 +33,12 @@ int dlpack_take_over(struct array *array, const struct dlpack_tensor *tensor, co
     array->device = cuda ? tensor->device_id : -1;
     array->type = type_of(tensor);
     array->itemsize = tensor->type_bits / 8 * tensor->type_lanes;
-    Py_ssize_t side_by_side = array->itemsize;
-    for (int i = tensor->dims - 1; i >= 0; i--) {
+    for (int i = 0; i < tensor->dims; i++) {
         array->shape[i] = tensor->shape[i];
-        array->stride[i] = tensor->stride ? tensor->stride[i] * array->itemsize : side_by_side;
-        side_by_side *= tensor->shape[i];
+        array->stride[i] = tensor->stride ? tensor->stride[i] * array->itemsize : 0;
     }
+    if (!tensor->stride)
+        array_side_by_side(array);
     return 0;
 }
 

@@ -2,7 +2,6 @@
 #include "module.h"
 
 enum { A, B, H, START, STATE, WORKSPACE, ARRAYS };
-enum { EXCLUSIVE = 1, REVERSE = 2, SHIFTED = 32 };
 
 static bool tables_of(table_view *view, ptrdiff_t *step, const struct array *array) {
     if (array->dims != 3 || !tables_view(view, array, 1) || array->stride[0] % array->itemsize != 0)
@@ -81,9 +80,9 @@ PyObject *core_recurrence(PyObject *module, PyObject *tuple) {
     if (!PyArg_ParseTuple(tuple, "OOOiOOOO", &objects[A], &objects[B], &objects[H], &flags, &objects[START],
                           &objects[STATE], &stream, &objects[WORKSPACE]))
         return NULL;
-    of.options.exclusive = (flags & EXCLUSIVE) != 0;
-    of.options.reverse = (flags & REVERSE) != 0;
-    of.options.shifted_coefficients = (flags & SHIFTED) != 0;
+    if (flags_read(&of.options, flags, FLAG_EXCLUSIVE | FLAG_REVERSE | FLAG_SHIFTED) != 0)
+        return NULL;
+    of.options.operation = TABLE_SUM; /* the call has no other */
     of.options.stream = stream == Py_None ? NULL : PyLong_AsVoidPtr(stream);
     bool opened = !PyErr_Occurred();
     for (int i = 0; opened && i < ARRAYS; i++)

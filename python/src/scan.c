@@ -1,20 +1,17 @@
 /* Sums of arrays into others, and column totals. */
 #include "module.h"
 
-/* What a call asks for, as bits of one number, in which a table_operation begins at bit OPERATION. */
-enum { EXCLUSIVE = 1, REVERSE = 2, CHECK = 4, SKIP_NAN = 8, OFFSETS = 16, FLAGS_ALL = 31, OPERATION = 8 };
-
-static int set_flags(struct tables_run *run, int flags) {
-    run->options.operation = (table_operation)(flags >> OPERATION);
-    if (flags & ((1 << OPERATION) - 1) & ~FLAGS_ALL || !table_operation_name(run->options.operation)) {
+int flags_read(table_scan_options *options, int flags, int known) {
+    options->operation = (table_operation)(flags >> FLAG_OPERATION);
+    if (flags & ((1 << FLAG_OPERATION) - 1) & ~known || !table_operation_name(options->operation)) {
         PyErr_Format(PyExc_ValueError, "flags: %d has bits that are not known", flags);
         return -1;
     }
-    run->options.exclusive = (flags & EXCLUSIVE) != 0;
-    run->options.reverse = (flags & REVERSE) != 0;
-    run->options.skip_nan = (flags & SKIP_NAN) != 0;
-    run->options.offsets = (flags & OFFSETS) != 0;
-    run->check = (flags & CHECK) != 0;
+    options->exclusive = (flags & FLAG_EXCLUSIVE) != 0;
+    options->reverse = (flags & FLAG_REVERSE) != 0;
+    options->skip_nan = (flags & FLAG_SKIP_NAN) != 0;
+    options->offsets = (flags & FLAG_OFFSETS) != 0;
+    options->shifted_coefficients = (flags & FLAG_SHIFTED) != 0;
     return 0;
 }
 
@@ -136,8 +133,9 @@ static PyObject *scan(PyObject *const *objects, int axis, int flags, struct tabl
     struct array arrays[ARRAYS];
     PyObject *result = NULL;
     int opened = 0;
-    if (set_flags(run, flags) != 0)
+    if (flags_read(&run->options, flags, FLAGS_OF_SCANS) != 0)
         return NULL;
+    run->check = (flags & FLAG_CHECK) != 0;
     for (; opened < ARRAYS; opened++) {
         arrays[opened] = (struct array){0};
         const bool writable = opened != X && opened != START;

@@ -2,7 +2,6 @@
 #include "module.h"
 
 enum { X, OUT, SEGMENTS, START, ARGUMENTS };
-enum { EXCLUSIVE = 1, REVERSE = 2, CHECK = 4, SKIP_NAN = 8, OFFSETS = 16, TOTALS = 32, OPERATION = 8 };
 
 /* The values at `data` that there are to be; -1 and an exception where the array has others. */
 static int check_length(const table_view *view, size_t rows, size_t columns, const char *name) {
@@ -19,23 +18,19 @@ static table_view as_table(const table_view *column, size_t rows, size_t columns
 static PyObject *run(const table_view *views, size_t columns, table_segments *segments, int flags) {
     uint64_t overflow = TABLE_NO_OVERFLOW, skipped = 0;
     const size_t rows = views[X].rows / columns, count = segments->count;
-    const bool totals = flags & TOTALS;
+    const bool totals = flags & FLAG_TOTALS;
     const table_view in = as_table(&views[X], rows, columns);
-    const size_t out_rows = totals ? count : flags & OFFSETS ? rows + count : rows;
+    const size_t out_rows = totals ? count : flags & FLAG_OFFSETS ? rows + count : rows;
     table_view out = as_table(&views[OUT], out_rows, columns);
-    table_scan_options options = {.exclusive = (flags & EXCLUSIVE) != 0,
-                                  .reverse = (flags & REVERSE) != 0,
-                                  .offsets = (flags & OFFSETS) != 0,
-                                  .skip_nan = (flags & SKIP_NAN) != 0,
-                                  .operation = (table_operation)(flags >> OPERATION),
-                                  .carry_in = views[START].data,
-                                  .first_overflow = flags & CHECK ? &overflow : NULL,
-                                  .skipped = flags & SKIP_NAN ? &skipped : NULL};
+    table_scan_options options = {.carry_in = views[START].data,
+                                  .first_overflow = flags & FLAG_CHECK ? &overflow : NULL,
+                                  .skipped = flags & FLAG_SKIP_NAN ? &skipped : NULL};
     const bool of_rows = segments->kind == TABLE_SEGMENT_KEYS || segments->kind == TABLE_SEGMENT_HEADS;
     const size_t values = of_rows ? rows : segments->kind == TABLE_SEGMENT_OFFSETS ? count + 1 : count;
     segments->data = views[SEGMENTS].data;
     segments->type = views[SEGMENTS].type;
-    if (check_length(&views[SEGMENTS], values, 1, "segments") != 0 ||
+    if (flags_read(&options, flags, FLAGS_OF_SCANS | FLAG_TOTALS) != 0 ||
+        check_length(&views[SEGMENTS], values, 1, "segments") != 0 ||
         check_length(&views[OUT], out_rows, columns, "out") != 0 ||
         (views[START].data && check_length(&views[START], count, columns, "start") != 0))
         return NULL;
@@ -48,7 +43,7 @@ static PyObject *run(const table_view *views, size_t columns, table_segments *se
         CALL(&call, &options.threads, table_segmented_prefix_sum(&in, &out, segments, &options));
     if (status != TABLE_OK)
         return raise_status(status);
-    if (flags & SKIP_NAN)
+    if (flags & FLAG_SKIP_NAN)
         return PyLong_FromUnsignedLongLong(skipped);
     if (overflow == TABLE_NO_OVERFLOW)
         Py_RETURN_NONE;

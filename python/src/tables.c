@@ -120,20 +120,19 @@ int tables_make(struct tables *tables, const struct array *in, const struct arra
     return !small || calls <= SMALL_TABLES_MOST || in->device != -1;
 }
 
-/* Moves both views to the next table along the first `dims` axes. */
-static void next(const struct tables *tables, int dims, Py_ssize_t *at, table_view *in, table_view *out) {
-    char *in_data = in->data, *out_data = out->data;
-    for (int i = dims - 1; i >= 0; i--) {
-        in_data += tables->in_stride[i];
-        out_data += tables->out_stride[i];
-        if (++at[i] < tables->shape[i])
-            break;
-        in_data -= tables->in_stride[i] * tables->shape[i];
-        out_data -= tables->out_stride[i] * tables->shape[i];
-        at[i] = 0;
+/* The views of the table of that number, of which the last axis counts first. */
+static void table_at(const struct tables *tables, size_t number, table_view *in, table_view *out) {
+    Py_ssize_t in_offset = 0, out_offset = 0;
+    for (int i = tables->dims - 1; i >= 0; i--) {
+        const Py_ssize_t at = (Py_ssize_t)(number % (size_t)tables->shape[i]);
+        number /= (size_t)tables->shape[i];
+        in_offset += at * tables->in_stride[i];
+        out_offset += at * tables->out_stride[i];
     }
-    in->data = in_data;
-    out->data = out_data;
+    *in = tables->in;
+    *out = tables->out;
+    in->data = (char *)in->data + in_offset;
+    out->data = (char *)out->data + out_offset;
 }
 
 static void note_overflow(struct tables_run *run, uint64_t first, size_t table, size_t columns) {
@@ -157,15 +156,12 @@ static size_t take_last_axis(const struct tables *tables, const struct tables_ru
 }
 
 table_status tables_scan(const struct tables *tables, struct tables_run *run) {
-    table_view in = tables->in, out = tables->out;
+    table_view in, out;
     table_scan_options options = run->options;
-    const size_t row_bytes = out.columns * table_type_size(table_kept_type(options.operation, out.type));
+    const size_t row_bytes =
+        tables->out.columns * table_type_size(table_kept_type(options.operation, tables->out.type));
     const size_t step = take_last_axis(tables, run, &options);
-    const int dims = tables->dims - (options.tables > 0);
-    Py_ssize_t at[ARRAY_DIMS_MOST];
     uint64_t first, skipped;
-    for (int i = 0; i < dims; i++)
-        at[i] = 0;
     run->overflow_row = SIZE_MAX;
     run->skipped = 0;
     if (run->check)
@@ -173,6 +169,7 @@ table_status tables_scan(const struct tables *tables, struct tables_run *run) {
     if (!run->on_stream && options.skip_nan)
         options.skipped = &skipped;
     for (size_t i = 0; i < tables->count; i += step) {
+        table_at(tables, i, &in, &out);
         table_status status =
             run->on_stream ? table_prefix_sum_async(&in, &out, &options) : table_prefix_sum(&in, &out, &options);
         if (status != TABLE_OK)
@@ -181,9 +178,6 @@ table_status tables_scan(const struct tables *tables, struct tables_run *run) {
             note_overflow(run, first, i, out.columns);
         if (options.skipped == &skipped)
             run->skipped += skipped;
-        if (i + step == tables->count)
-            break;
-        next(tables, dims, at, &in, &out);
         if (options.carry_in)
             options.carry_in = (const char *)options.carry_in + step * row_bytes;
         if (run->on_stream && options.first_overflow)
@@ -202,24 +196,19 @@ table_status tables_scan_without_gil(const struct tables *tables, struct tables_
 }
 
 table_status tables_workspace(const struct tables *tables, struct tables_run *run) {
-    table_view in = tables->in, out = tables->out;
+    table_view in, out;
     table_scan_options options = run->options;
     const size_t step = take_last_axis(tables, run, &options);
-    const int dims = tables->dims - (options.tables > 0);
-    Py_ssize_t at[ARRAY_DIMS_MOST];
     run->workspace_bytes = 0;
-    for (int i = 0; i < dims; i++)
-        at[i] = 0;
-    for (size_t i = 0; i < tables->count;
-         i += step) { /* one may be aligned better than another, and take another way */
+    /* One may be aligned better than another, and take another way. */
+    for (size_t i = 0; i < tables->count; i += step) {
         size_t bytes = 0;
+        table_at(tables, i, &in, &out);
         table_status status = table_prefix_sum_workspace(&in, &out, &options, &bytes);
         if (status != TABLE_OK)
             return status;
         if (bytes > run->workspace_bytes)
             run->workspace_bytes = bytes;
-        if (i + step < tables->count)
-            next(tables, dims, at, &in, &out);
     }
     return TABLE_OK;
 }

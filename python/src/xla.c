@@ -67,12 +67,9 @@ static bool array_of(struct array *array, const struct xla_buffers *buffers, int
                             .device = on_stream ? 0 : -1, /* which one the stream knows */
                             .type = type,
                             .itemsize = (Py_ssize_t)table_type_size(type)};
-    Py_ssize_t stride = array->itemsize;
-    for (int i = array->dims - 1; i >= 0; i--) {
+    for (int i = 0; i < array->dims; i++)
         array->shape[i] = (Py_ssize_t)buffer->shape[i];
-        array->stride[i] = stride;
-        stride *= array->shape[i];
-    }
+    array_side_by_side(array);
     return true;
 }
 
@@ -83,29 +80,42 @@ static void *aligned(void *memory) { return (char *)memory + (-(uintptr_t)memory
 
 /* What is asked of the library by one of the calls. */
 struct work {
-    const struct target *target;
+    bool recurs;
     struct tables tables;
     struct tables_run run;
     struct recurrence recurrence;
 };
 
-struct target {
-    bool (*describe)(struct work *work, const struct xla_call *call, bool on_stream);
-    table_scan_options *(*options)(struct work *work);
-    table_status (*workspace)(struct work *work, size_t *bytes);
-    table_status (*go)(struct work *work, bool on_stream);
-};
+static table_scan_options *options_of(struct work *work) {
+    return work->recurs ? &work->recurrence.options : &work->run.options;
+}
+
+static bool is_empty(const struct work *work) {
+    return (work->recurs ? work->recurrence.options.tables : work->tables.count) == 0;
+}
+
+static table_status workspace_of(struct work *work, size_t *bytes) {
+    if (work->recurs)
+        return recurrence_workspace(&work->recurrence, bytes);
+    const table_status status = tables_workspace(&work->tables, &work->run);
+    *bytes = work->run.workspace_bytes;
+    return status;
+}
+
+static table_status run(struct work *work, bool on_stream) {
+    return work->recurs ? recurrence_run(&work->recurrence, on_stream) : tables_scan(&work->tables, &work->run);
+}
 
 /* XLA's memory is given back before the work that was queued is done: who gets it next queues behind that. */
 static struct xla_error *queue(const struct xla_call *call, struct work *work) {
-    table_scan_options *const options = work->target->options(work);
+    table_scan_options *const options = options_of(work);
     struct xla_stream_get get = {.size = XLA_SIZE(struct xla_stream_get, stream), .context = call->context};
     struct xla_error *failed = call->api->stream_get(&get);
     if (failed)
         return failed;
     options->stream = get.stream;
     size_t needed = 0;
-    table_status status = work->target->workspace(work, &needed);
+    table_status status = workspace_of(work, &needed);
     if (status != TABLE_OK)
         return error_of(call, status);
     size_t bytes = needed ? needed + TABLE_WORKSPACE_ALIGNMENT : 0;
@@ -119,7 +129,7 @@ static struct xla_error *queue(const struct xla_call *call, struct work *work) {
         options->workspace = aligned(allocate.data);
         options->workspace_bytes = needed;
     }
-    status = work->target->go(work, true);
+    status = run(work, true);
     struct xla_error *answer = status == TABLE_OK ? NULL : error_of(call, status);
     if (bytes > 0) {
         struct xla_memory_free give_back = {.size = XLA_SIZE(struct xla_memory_free, data),
@@ -132,7 +142,7 @@ static struct xla_error *queue(const struct xla_call *call, struct work *work) {
     return answer;
 }
 
-static bool scan_describe(struct work *work, const struct xla_call *call, bool on_stream) {
+static bool scan_of(struct work *work, const struct xla_call *call, bool on_stream) {
     const int64_t *axis = attribute(call, "axis", XLA_INT64), *operation = attribute(call, "operation", XLA_INT64);
     const uint8_t *exclusive = attribute(call, "exclusive", XLA_BOOL), *reverse = attribute(call, "reverse", XLA_BOOL);
     struct array in, out;
@@ -146,19 +156,6 @@ static bool scan_describe(struct work *work, const struct xla_call *call, bool o
     options->operation = operation ? (table_operation)*operation : TABLE_SUM;
     work->run.on_stream = on_stream;
     return tables_describe(&work->tables, &in, &out, (int)*axis, options->operation);
-}
-
-static table_scan_options *scan_options(struct work *work) { return &work->run.options; }
-
-static table_status scan_workspace(struct work *work, size_t *bytes) {
-    const table_status status = work->tables.count ? tables_workspace(&work->tables, &work->run) : TABLE_OK;
-    *bytes = work->run.workspace_bytes;
-    return status;
-}
-
-static table_status scan_go(struct work *work, bool on_stream) {
-    (void)on_stream;
-    return work->tables.count ? tables_scan(&work->tables, &work->run) : TABLE_OK;
 }
 
 /* The arguments are `a` and `b` of tables, rows and columns, and a row to start with for each table, if any. */
@@ -183,47 +180,36 @@ static bool recurrence_of(struct work *work, const struct xla_call *call, bool o
     return is_row;
 }
 
-static table_scan_options *recurrence_options(struct work *work) { return &work->recurrence.options; }
-
-static table_status recurrence_bytes(struct work *work, size_t *bytes) {
-    return work->recurrence.options.tables ? recurrence_workspace(&work->recurrence, bytes) : TABLE_OK;
-}
-
-static table_status recurrence_go(struct work *work, bool on_stream) {
-    return work->recurrence.options.tables ? recurrence_run(&work->recurrence, on_stream) : TABLE_OK;
-}
-
-static const struct target targets[] = {{scan_describe, scan_options, scan_workspace, scan_go},
-                                        {recurrence_of, recurrence_options, recurrence_bytes, recurrence_go}};
-
-static struct xla_error *work_on(const struct xla_call *call, const struct target *target, bool on_stream) {
-    struct work work = {.target = target};
+static struct xla_error *work_on(const struct xla_call *call, bool recurs, bool on_stream) {
+    struct work work = {.recurs = recurs};
     if (is_question(call))
         return NULL;
-    if (!target->describe(&work, call, on_stream))
+    if (!(recurs ? recurrence_of : scan_of)(&work, call, on_stream))
         return error(call, XLA_INVALID_ARGUMENT, "tuplescan: has other arguments than it is made for");
+    if (is_empty(&work))
+        return NULL;
     if (on_stream)
         return queue(call, &work);
-    if (!call_threads(&target->options(&work)->threads))
+    if (!call_threads(&options_of(&work)->threads))
         return error(call, XLA_INVALID_ARGUMENT, "tuplescan: TUPLESCAN_NUM_THREADS is not a number of threads");
-    table_status status = target->go(&work, false);
+    table_status status = run(&work, false);
     return status == TABLE_OK ? NULL : error_of(call, status);
 }
 
 /* XLA's threads take very small numbers for zeros, which would change bits. */
-static struct xla_error *work_on_cpu(const struct xla_call *call, const struct target *target) {
+static struct xla_error *work_on_cpu(const struct xla_call *call, bool recurs) {
     fenv_t environment;
     const bool kept = fegetenv(&environment) == 0 && fesetenv(FE_DFL_ENV) == 0;
-    struct xla_error *failed = work_on(call, target, false);
+    struct xla_error *failed = work_on(call, recurs, false);
     if (kept)
         fesetenv(&environment);
     return failed;
 }
 
-static struct xla_error *scan_on_cpu(struct xla_call *call) { return work_on_cpu(call, &targets[0]); }
-static struct xla_error *scan_on_stream(struct xla_call *call) { return work_on(call, &targets[0], true); }
-static struct xla_error *recurrence_on_cpu(struct xla_call *call) { return work_on_cpu(call, &targets[1]); }
-static struct xla_error *recurrence_on_stream(struct xla_call *call) { return work_on(call, &targets[1], true); }
+static struct xla_error *scan_on_cpu(struct xla_call *call) { return work_on_cpu(call, false); }
+static struct xla_error *scan_on_stream(struct xla_call *call) { return work_on(call, false, true); }
+static struct xla_error *recurrence_on_cpu(struct xla_call *call) { return work_on_cpu(call, true); }
+static struct xla_error *recurrence_on_stream(struct xla_call *call) { return work_on(call, true, true); }
 
 /* xla_handlers(): capsules for jax.ffi.register_ffi_target(), of scans on the CPU and on CUDA, and of recurrences. */
 PyObject *core_xla_handlers(PyObject *module, PyObject *nothing) {

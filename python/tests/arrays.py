@@ -3,6 +3,7 @@
 import ast
 import doctest
 import inspect
+import itertools
 import pathlib
 import shutil
 import sys
@@ -104,25 +105,21 @@ def axes(x):
     return [None, *range(-x.ndim, x.ndim)] if x.ndim else [None, 0, -1]
 
 
-def reference(x, axis, dtype=None, exclusive=False, reverse=False, start=None):
-    """The definition, by numpy alone; start is a scalar or a row."""
+def reference(x, axis, dtype=None, exclusive=False, reverse=False, start=None, function=np.add, nothing=0):
+    """The definition, by numpy alone; start is a scalar or a row, `nothing` what there is without one."""
     if axis is None or x.ndim == 0:
         x, axis = x.reshape(-1), 0
-    if reverse:
-        x = np.flip(x, axis)
-    sums = np.cumsum(x, axis, dtype)
-    if exclusive:
-        zero = np.zeros_like(np.take(sums, [0] * (sums.shape[axis] > 0), axis))
-        sums = (
-            np.concatenate([zero, np.take(sums, range(sums.shape[axis] - 1), axis)], axis) if sums.shape[axis] else sums
-        )
-    if start is not None:
-        sums = (
-            sums + np.expand_dims(np.asarray(start).astype(sums.dtype), axis)
-            if np.ndim(start)
-            else sums + sums.dtype.type(start)
-        )
-    return np.flip(sums, axis) if reverse else sums
+    axis %= x.ndim
+    x = np.flip(x, axis) if reverse else x
+    own = x.dtype.newbyteorder("=") if function in (np.maximum, np.minimum) else np.cumsum(x.reshape(-1)[:0]).dtype
+    dtype = own if dtype is None else np.dtype(dtype)
+    begun = nothing(dtype) if callable(nothing) else nothing
+    begun = np.broadcast_to(begun if start is None else start, np.delete(x.shape, axis)).astype(dtype)
+    results = np.concatenate([np.expand_dims(begun, axis), x.astype(dtype)], axis)
+    results = function.accumulate(results, axis, dtype)
+    kept = slice(0, x.shape[axis]) if exclusive else slice(1, None)
+    results = results[(slice(None),) * axis + (kept,)]
+    return np.flip(results, axis) if reverse else results
 
 
 def same(got, wanted):
@@ -130,6 +127,55 @@ def same(got, wanted):
     assert got.dtype == wanted.dtype and got.dtype.isnative, (got.dtype, wanted.dtype)
     assert got.shape == wanted.shape
     np.testing.assert_array_equal(got, wanted)
+
+
+def rough(shape, kind, seed=1):
+    """Values whose sums are rounded, unless they are integers."""
+    if np.dtype(kind).kind != "f":
+        return values(shape, kind, seed)
+    return ((np.random.default_rng(seed).random(shape) - 0.3) * 3).astype(kind)
+
+
+def same_bits(got, wanted):
+    assert got.dtype == wanted.dtype and got.shape == wanted.shape, (got.dtype, wanted.dtype, got.shape, wanted.shape)
+    assert got.tobytes() == np.ascontiguousarray(wanted).tobytes()
+
+
+CALLS = ("cumsum", "cummax", "cummin", "cumprod", "linear_recurrence")
+WAYS = [{"exclusive": exclusive, "reverse": reverse} for exclusive in (False, True) for reverse in (False, True)]
+
+
+def coefficients(b, axis):
+    """Of a recurrence, in each shape that they may have: (a number or an array)."""
+    kind = b.dtype if b.dtype.kind == "f" else np.dtype("f4")
+    shapes = {b.shape, b.shape[-1:], tuple(extent if i == axis else 1 for i, extent in enumerate(b.shape))}
+    return [0.75, *((np.random.default_rng(2).random(shape) - 0.1).astype(kind) for shape in sorted(shapes))]
+
+
+def check_bits(call, kinds, shapes, names=CALLS, ways=WAYS, started=CALLS, axes=lambda x: range(-1, x.ndim)):
+    """That call(name, arrays, axis, options), which gives one of numpy's arrays, has the bits of the package's call of
+    that name for numpy's arrays, in the type that it chose. `started` are the names of the calls that have a start."""
+    package = sys.modules["tuplescan"]
+    for name, kind, shape in itertools.product(names, kinds, shapes):
+        x = rough(shape, kind)
+        if name == "linear_recurrence" and x.dtype.kind == "b":
+            continue
+        if name == "cumprod" and x.dtype.kind == "f":
+            x = (x / 3 + 0.8).astype(kind)
+        for axis, way in itertools.product(axes(x), ways):
+            rest = () if axis is None else np.delete(shape, axis)
+            starts = [None, rough(tuple(rest), x.dtype.newbyteorder("="), 3)] if name in started else [None]
+            of = coefficients(x, axis) if name == "linear_recurrence" and axis is not None else [None]
+            for start, a in itertools.product(starts, of):
+                options = way if start is None else {**way, "start": start}
+                if name == "linear_recurrence":
+                    a = 0.75 if a is None else a
+                    got = call(name, (a, x), axis, options)
+                    wanted = package.linear_recurrence(a, x.astype(got.dtype), axis, **options)
+                else:
+                    got = call(name, (x,), axis, options)
+                    wanted = getattr(package, name)(x, axis, got.dtype, **options)
+                same_bits(got, wanted)
 
 
 CALLS_ON_NOTHING = ("cuda_unavailable", "get_num_threads")
@@ -173,7 +219,7 @@ def check_stub(thing, stub):
 
 
 def check_examples(module, run=True):
-    """That all that is public is as its stub and says what it does, with examples, which are run and show what comes."""
+    """That what is public is as its stub and says what it does, with examples, which are run and show what comes."""
     stubs = stub_of(module)
     documented = {name: getattr(module, name) for name in stubs}
     for name, thing in documented.items():

@@ -1,7 +1,6 @@
 """tuplescan.jax, on the CPU with four devices, and on CUDA where that is: pytest python/tests/test_jax.py."""
 
 import functools
-import itertools
 import os
 
 os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} --xla_force_host_platform_device_count=4"
@@ -14,7 +13,7 @@ jax = pytest.importorskip("jax")
 
 import jax.numpy as jnp  # noqa: E402
 import tuplescan.jax  # noqa: E402
-from arrays import check_examples  # noqa: E402
+from arrays import CALLS, check_bits, check_examples  # noqa: E402
 from jax.sharding import Mesh, NamedSharding, PartitionSpec  # noqa: E402
 from jax.test_util import check_grads  # noqa: E402
 
@@ -33,15 +32,26 @@ def same_bits(got, wanted):
     assert got.tobytes() == np.ascontiguousarray(wanted).tobytes()
 
 
-@either
-@pytest.mark.parametrize("kind", ["f4", "i4", "u4", "f2"])
-def test_bits_are_those_of_numpy_arrays(kind, exclusive, reverse):
-    options = {"exclusive": exclusive, "reverse": reverse}
-    for shape in SHAPES:
-        x = values(shape, kind)
-        x = x / 100 if kind == "f2" else x  # or they overflow
-        for axis in [None, *range(-1, x.ndim)]:
-            same_bits(tuplescan.jax.cumsum(x, axis, **options), tuplescan.cumsum(x, axis, x.dtype, **options))
+@pytest.mark.parametrize("name", CALLS)
+@pytest.mark.parametrize("kind", ["?", "u1", "i2", "i4", "u4", "f2", "f4"])
+def test_bits_are_those_of_numpy_arrays(kind, name):
+    def call(name, arrays, axis, options):
+        results = getattr(tuplescan.jax, name)(*arrays, axis, **options)
+        assert name != "cumprod" or results.dtype == jnp.cumprod(*arrays).dtype
+        return np.asarray(results)
+
+    with_axes = {"started": ["linear_recurrence"], "axes": lambda x: [None, *range(-1, x.ndim)]}
+    check_bits(call, [kind], SHAPES, [name], **with_axes)
+
+
+def test_recurrences_of_plain_calls_and_of_halves():
+    b = values((300, 4), "f4")
+    for of in (0.5, b[0] / 100):
+        got = tuplescan.linear_recurrence(of, jnp.asarray(b), start=b[1])
+        same_bits(got, tuplescan.linear_recurrence(of, b, start=b[1]))
+    halves = jnp.ones((500, 3), jnp.bfloat16)
+    last = jax.jit(lambda b: tuplescan.jax.linear_recurrence(0.999, b))(halves)[-1, 0]
+    assert last.dtype == jnp.bfloat16 and abs(float(last) - 393.6) < 2
 
 
 @pytest.mark.parametrize("kind", ["?", "i1", "u1", "i2", "u2", "i4", "u4", "f2", "f4", "c8"])
@@ -155,45 +165,6 @@ def test_vmap():
 
 
 OTHERS = ["cummax", "cummin", "cumprod"]
-
-
-@either
-@pytest.mark.parametrize("kind", ["?", "u1", "i2", "i4", "f2", "f4"])
-def test_bits_of_others_are_those_of_numpy_arrays(kind, exclusive, reverse):
-    options = {"exclusive": exclusive, "reverse": reverse}
-    for name, shape in itertools.product(OTHERS, SHAPES[:2] + SHAPES[3:]):
-        x = values(shape, kind)
-        x = x / 100 if kind[0] == "f" else x
-        for axis in [None, *range(-1, x.ndim)]:
-            got = getattr(tuplescan.jax, name)(x, axis, **options)
-            assert name != "cumprod" or got.dtype == jnp.cumprod(x).dtype
-            same_bits(got, getattr(tuplescan, name)(x, axis, np.dtype(got.dtype), **options))
-            if name != "cumprod":  # whose type is numpy's otherwise
-                same_bits(
-                    jax.jit(getattr(tuplescan, name), static_argnums=1)(x, axis), getattr(tuplescan, name)(x, axis)
-                )
-
-
-@either
-@pytest.mark.parametrize("kind", ["f2", "f4", "i4"])
-def test_bits_of_recurrences_are_those_of_numpy_arrays(kind, exclusive, reverse):
-    random = np.random.default_rng(2)
-    for shape in SHAPES[1:]:
-        b = values(shape, kind)
-        for axis in [None, *range(b.ndim)]:
-            rest = () if axis is None else shape[:axis] + shape[axis + 1 :]
-            for a_shape, start in [((), None), (shape[-1:], np.float32(2.5)), (shape, random.random(rest, "f4"))]:
-                a = random.random(a_shape, "f4") if a_shape else np.float32(0.5)
-                a = a.astype("f2") if kind == "f2" and a_shape else a
-                options = {"exclusive": exclusive, "reverse": reverse, "start": start}
-                got = tuplescan.jax.linear_recurrence(a, b, axis, **options)
-                wanted = tuplescan.linear_recurrence(a, b.astype(got.dtype), axis, **options)
-                same_bits(got, wanted)
-                if kind != "i4":
-                    same_bits(tuplescan.linear_recurrence(a, jnp.asarray(b), axis, **options), wanted)
-    halves = jnp.ones((500, 3), jnp.bfloat16)
-    last = jax.jit(lambda b: tuplescan.jax.linear_recurrence(0.999, b))(halves)[-1, 0]
-    assert last.dtype == jnp.bfloat16 and abs(float(last) - 393.6) < 2
 
 
 def loop(a, b, exclusive=False, reverse=False, start=0.0):

@@ -3,6 +3,7 @@
 import itertools
 import pickle
 
+import arrays
 import numpy as np
 import pytest
 import tuplescan
@@ -25,20 +26,9 @@ def limits(dtype):
     return (False, True) if dtype.kind == "b" else (np.iinfo(dtype).min, np.iinfo(dtype).max)
 
 
-def reference(name, x, axis, dtype=None, exclusive=False, reverse=False, start=None):
-    """The definition, by numpy alone; start is a scalar or a row."""
+def reference(name, *arguments, **options):
     function, _, nothing = OPERATIONS[name]
-    if axis is None or x.ndim == 0:
-        x, axis = x.reshape(-1), 0
-    axis %= x.ndim
-    x = np.flip(x, axis) if reverse else x
-    dtype = dtype or (np.cumprod(x[:0]).dtype if name == "cumprod" else x.dtype.newbyteorder("="))
-    begun = np.expand_dims(np.broadcast_to(nothing(np.dtype(dtype)) if start is None else start,
-                                           np.delete(x.shape, axis)), axis).astype(dtype)  # fmt: skip
-    results = function.accumulate(np.concatenate([begun, x.astype(dtype)], axis), axis, dtype)
-    kept = slice(0, x.shape[axis]) if exclusive else slice(1, None)
-    results = results[(slice(None),) * axis + (kept,)]
-    return np.flip(results, axis) if reverse else results
+    return arrays.reference(*arguments, **options, function=function, nothing=nothing)
 
 
 @each_kind

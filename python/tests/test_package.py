@@ -147,7 +147,7 @@ assert_type(tuplescan.argsort(x, descending=True), NDArray[np.int64])
 assert_type(tuplescan.cuda_unavailable(), str | None)
 assert_type(frames.cumsum({"a": x}), dict[str, Any])
 assert_type(frames.cummax({"a": x}), dict[str, Any])
-assert_type(frames.ewm_mean([x], 0.5), list[Any])
+assert_type(frames.cumsum([x]), list[Any])
 assert_type(tuplescan.linear_recurrence(0.5, x, reverse=True), NDArray[Any])
 tuplescan.cumsum(x, exclusiv=True)  # type: ignore[call-overload]
 tuplescan.State(3)  # type: ignore[call-arg]

@@ -1,4 +1,4 @@
-"""Linear recurrences and what is one, beside plain loops, and beside pandas and scipy where these are."""
+"""Linear recurrences and what is one, beside plain loops, and beside pandas where that is."""
 
 import functools
 import itertools
@@ -156,29 +156,6 @@ def test_coefficients_are_of_the_type_of_the_values(monkeypatch):
         np.testing.assert_array_equal(call(), wanted)
 
 
-@pytest.mark.parametrize("b, a", [([1], [1, -0.9]), ([2, 1], [4, 3]), ([0.5, 0.25], [1]), ([3], [2])])
-def test_lfilter1(b, a):
-    x = RANDOM.normal(size=(400, 3))
-    (b0, b1), (a0, a1) = [*b, 0][:2], [*a, 0][:2]
-    for axis in (0, 1):
-        front, wanted = np.moveaxis(x, axis, 0), []
-        for i, row in enumerate(front):
-            wanted.append((b0 * row + (b1 * front[i - 1] - a1 * wanted[-1] if i else 0)) / a0)
-        got = tuplescan.lfilter1(b, a, x, axis)
-        close(got, np.moveaxis(np.array(wanted), 0, axis), "f8")
-        zi = np.zeros_like(np.take(x, [0], axis))
-        upper, zi = tuplescan.lfilter1(b, a, np.take(x, range(2), axis), axis, zi=zi)
-        lower, _ = tuplescan.lfilter1(b, a, np.take(x, range(2, x.shape[axis]), axis), axis, zi=zi)
-        close(np.concatenate([upper, lower], axis), got, "f8")
-        signal = pytest.importorskip("scipy.signal")
-        if max(len(a), len(b)) == 2:  # scipy has no state of fewer
-            close(got, signal.lfilter(b, a, x, axis), "f8")
-            begun = np.ones_like(zi)
-            ours, theirs = tuplescan.lfilter1(b, a, x, axis, zi=begun), signal.lfilter(b, a, x, axis, begun)
-            close(ours[0], theirs[0], "f8")
-            close(ours[1], theirs[1], "f8")
-
-
 def test_refused():
     b = np.ones((4, 3))
     for call, error in [
@@ -197,8 +174,6 @@ def test_refused():
         (lambda: tuplescan.ewm_mean(b), ValueError),
         (lambda: tuplescan.ewm_mean(b, 0.5, span=3), ValueError),
         (lambda: tuplescan.ewm_mean(b, 1.5), ValueError),
-        (lambda: tuplescan.lfilter1([1, 2, 3], [1], b), ValueError),
-        (lambda: tuplescan.lfilter1([1], [0, 1], b), ValueError),
         (lambda: tuplescan._core.recurrence(b, b[0], b, 0, None, None, None, None), ValueError),
         (lambda: tuplescan._core.recurrence(b[None, :2], b[None], +b[None], 0, None, None, None, None), ValueError),
     ]:

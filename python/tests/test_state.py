@@ -10,7 +10,7 @@ import tracemalloc
 import numpy as np
 import pytest
 import tuplescan
-from arrays import LAYOUTS, values
+from arrays import LAYOUTS, rough, same_bits
 from tuplescan import State, _state
 
 # (type of the values, dtype=, type of the state)
@@ -31,13 +31,6 @@ SUMS = [
 SHAPES = [(3000,), (2500, 3), (1300, 2, 3), (600, 300)]
 
 
-def rough(shape, kind, seed=1):
-    """Values whose sums are rounded, unless they are integers."""
-    if np.dtype(kind).kind != "f":
-        return values(shape, kind, seed)
-    return (np.random.default_rng(seed).random(shape) - 0.3).astype(kind)
-
-
 def cuts(rows, seed, most=9):
     """Random borders, some of them twice: pieces without rows."""
     generator = random.Random(seed)
@@ -48,11 +41,6 @@ def cuts(rows, seed, most=9):
 def pieces(x, seed):
     borders = cuts(len(x), seed)
     return [x[a:b] for a, b in zip(borders, borders[1:], strict=False)]
-
-
-def same_bits(got, wanted):
-    assert got.dtype == wanted.dtype and got.shape == wanted.shape
-    assert got.tobytes() == wanted.tobytes()
 
 
 @pytest.mark.parametrize("layout", ["plain", "columns apart", "unaligned", "fortran", "from the end"])

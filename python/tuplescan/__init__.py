@@ -32,7 +32,6 @@ __all__ = [
     "ewm_mean",
     "get_num_threads",
     "histogram",
-    "lfilter1",
     "linear_recurrence",
     "nancumsum",
     "segmented_cumsum",
@@ -45,7 +44,7 @@ __all__ = [
 _FROM = {
     "_calls": ("column_totals", "cummax", "cummin", "cumprod", "cumulative_sum", "nancumsum"),
     "_keys": ("argsort", "bincount", "histogram", "sort"),
-    "_recurrences": ("discounted_returns", "ewm_mean", "lfilter1", "linear_recurrence"),
+    "_recurrences": ("discounted_returns", "ewm_mean", "linear_recurrence"),
     "_segments": ("segmented_cumsum", "segmented_totals"),
     "_state": ("State",),
 }

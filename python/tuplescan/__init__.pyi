@@ -162,14 +162,6 @@ def ewm_mean(x: Any, alpha: float | None = None, axis: _Axis = 0, **options: Unp
 def discounted_returns(
     rewards: Any, gamma: Any, axis: _Axis = 0, *, ends: Any = None, start: Any = None, **options: Unpack[Threads]
 ) -> Any: ...
-@overload
-def lfilter1(
-    b: ArrayLike, a: ArrayLike, x: Any, axis: SupportsIndex = 0, *, zi: None = None, **options: Unpack[Threads]
-) -> Any: ...
-@overload
-def lfilter1(
-    b: ArrayLike, a: ArrayLike, x: Any, axis: SupportsIndex = 0, *, zi: Any, **options: Unpack[Threads]
-) -> tuple[Any, Any]: ...
 
 # The results are arrays of the library of x, ragged for a ragged x.
 def segmented_cumsum(

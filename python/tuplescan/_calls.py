@@ -7,8 +7,9 @@ import numpy as np
 from . import _arrays, _core
 from ._kinds import refuse_missing
 from ._libraries import library_of
+from ._operations import of_each_operation
 from ._threads import limited
-from ._types import MAXIMUM, MINIMUM, PRODUCT, Options
+from ._types import Options
 
 
 def scan(x, options):
@@ -145,76 +146,24 @@ def column_totals(x, dtype=None, *, start=None, state=None, threads=None):
     return totals(x, Options(0, dtype, None, False, False, start, False, None, state))
 
 
-_OF_AN_OPERATION = """Running {results} along an axis: {like} with the first axis as the default.
-
-    result[i] is the {result} of x[0] to x[i], for each place of the other axes.
-
-    Parameters
-    ----------
-    x : array of any shape
-        Of {types}.
-    axis, out, reverse, stream, threads
-        As for cumsum().
-    dtype : dtype, optional
-        What x is converted to, and the type of the results. By default {default}.
-    exclusive : bool
-        result[i] of x[0] to x[i - 1] instead; result[0] is start, or {nothing}.
-    start : scalar or array, optional
-        What comes before x, as for cumsum().
-    check_overflow : bool
-        {checked}
-    state : State, optional
-        Go on from the rows that it has seen, as for cumsum(). A state is of one operation.
-
-    Returns
-    -------
-    out, or a new array of x's library
-        Of x's shape, (1,) for a scalar.
-
-    Raises
-    ------
-    TypeError
-        For other types.
-    RuntimeError
-        For arrays on CUDA with a state or check_overflow, and if the CUDA backend fails or is not there.
-    ValueError, numpy.exceptions.AxisError
-        As cumsum().
-
-    Examples
-    --------
-    >>> tuplescan.{name}([{example}])
-    array([{shown}])
-    """
-
-
-def _of_an_operation(name, operation, **described):
+def _of_an_operation(name, operation):
     @limited
     def call(x, axis=0, dtype=None, out=None, *, exclusive=False, reverse=False, start=None, check_overflow=False,
              stream=None, state=None, threads=None):  # fmt: skip
         return scan(x, Options(axis, dtype, out, exclusive, reverse, start, check_overflow, stream, state,
                                 operation=operation, call=name))  # fmt: skip
 
-    call.__name__ = call.__qualname__ = name
-    call.__doc__ = _OF_AN_OPERATION.format(name=name, **described)
     return call
 
 
-_EXTREME = {
-    "types": "bool, integers and floats. A NaN makes all results NaN from its own on",
-    "default": "x's own",
-    "checked": "Refused: there is none.",
-}
-cummax = _of_an_operation(
-    "cummax", MAXIMUM, results="maxima", result="maximum", like="numpy.maximum.accumulate()", **_EXTREME,
-    nothing="the least value of the type", example="1, 3, 2, 5", shown="1, 3, 3, 5",
-)  # fmt: skip
-cummin = _of_an_operation(
-    "cummin", MINIMUM, results="minima", result="minimum", like="numpy.minimum.accumulate()", **_EXTREME,
-    nothing="the greatest value of the type", example="4, 6, 2, 3", shown="4, 4, 2, 2",
-)  # fmt: skip
-cumprod = _of_an_operation(
-    "cumprod", PRODUCT, results="products", result="product", like="numpy.cumprod()",
-    types="bool and integers, which wrap, and floats, whose products are rounded less than a loop's",
-    default="that of numpy.cumprod()", nothing="1",
-    checked="Raise OverflowAt if a product leaves its type, as cumsum() does.", example="2, 3, 4", shown=" 2,  6, 24",
-)  # fmt: skip
+cummax, cummin, cumprod = of_each_operation(
+    _of_an_operation,
+    ">>> tuplescan.{name}([2, 1, 4])\n    array({shown})",
+    like=None,
+    also=", with the first\n    axis as the default, and of no complex numbers. A NaN makes all results NaN from its own "
+    "on. A state is of one\n    operation; check_overflow is for products, those of floats are rounded less than a loop's",
+    along="along an axis",
+    parameters="x, axis, out, exclusive, reverse, start, check_overflow, stream, state, threads",
+    returns="out, or a new array of x's library",
+    raises="TypeError, ValueError, numpy.exceptions.AxisError, OverflowAt, RuntimeError",
+)

@@ -46,10 +46,11 @@ def library_of(x):
     if kind_of(x):
         refuse_lazy(x)
         return _Frame()
-    on_cuda = hasattr(x, "__cuda_array_interface__")
-    if on_cuda or (hasattr(x, "__dlpack__") and not hasattr(x, "__array__")):
-        return _ThroughCuPy() if on_cuda or _device_of(x) in _DLPACK_CUDA else _Other()
-    return None
+    by_dlpack = hasattr(x, "__dlpack__") and not hasattr(x, "__array__")
+    if hasattr(x, "__cuda_array_interface__") or (by_dlpack and _device_of(x) in _DLPACK_CUDA):
+        raise TypeError(f"{type(x)!r}: of arrays on CUDA those of CuPy, torch and JAX are taken; give cupy.asarray(x) "
+                        "or torch.from_dlpack(x), which copy nothing")  # fmt: skip
+    return _Other() if by_dlpack else None
 
 
 def on_cuda(x):
@@ -61,37 +62,32 @@ def on_cuda(x):
 class _OnHost:
     """Libraries whose arrays numpy can see without a copy."""
 
-    def cumsum(self, x, options):
-        out, own = options.out, self.owns(options.out)
-        written = self.resolved(out) if own else out
-        options.out = self.to_numpy(written) if own else out
-        options.dtype = self.numpy_type(options.dtype)
-
-        def copy_back():
-            if written is not out:
-                out[...] = written
-
+    def _written(self, options, call):
+        """What the call makes of numpy's arrays, as this library's; where an overflow is raised, all sums are there."""
+        out, overflow, result = options.out, None, None
+        written = self.resolved(out) if self.owns(out) else out
+        options.out = self.to_numpy(written) if self.owns(out) else out
         try:
-            sums = _arrays.of_numpy(self.to_numpy(self.resolved(x)), options)
-        except OverflowAt:  # all sums are there, and some have wrapped
-            copy_back()
-            raise
-        copy_back()
-        return out if out is not None else self.from_numpy(sums)
+            result = call(options)
+        except OverflowAt as raised:
+            overflow = raised
+        if written is not out:
+            out[...] = written
+        if overflow:
+            raise overflow
+        return out if out is not None or result is None else self.from_numpy(result)
+
+    def cumsum(self, x, options):
+        options.dtype = self.numpy_type(options.dtype)
+        return self._written(options, lambda asked: _arrays.of_numpy(self.to_numpy(self.resolved(x)), asked))
+
+    def recurrence(self, a, b, options):
+        return self._written(options, lambda asked: NUMPY.recurrence(a, self.to_numpy(self.resolved(b)), asked))
 
     def column_totals(self, x, options):
         options.dtype = self.numpy_type(options.dtype)
         totals = _arrays.totals_of_numpy(self.to_numpy(self.resolved(x)), options)
         return None if totals is None else self.from_numpy(np.asarray(totals))
-
-    def recurrence(self, a, b, options):
-        out, own = options.out, self.owns(options.out)
-        written = self.resolved(out) if own else out
-        options.out = self.to_numpy(written) if own else out
-        h = NUMPY.recurrence(a, self.to_numpy(self.resolved(b)), options)
-        if written is not out:
-            out[...] = written
-        return out if out is not None or h is None else self.from_numpy(h)
 
     def owns(self, x):
         """Whether x is an array of this library that can be written."""
@@ -657,43 +653,3 @@ class _CuPy(_OnCuda, NumPy):
 
     def seen_on_device(self, start):
         return self.space.asarray(start) if hasattr(start, "__cuda_array_interface__") else start
-
-
-class _ThroughCuPy(_CuPy):
-    """Arrays on CUDA of other libraries, seen by CuPy without a copy. Results are CuPy's; of numba's arrays numba's."""
-
-    def __init__(self):
-        try:
-            import cupy
-        except ImportError:
-            raise TypeError("x: arrays on CUDA but those of torch and JAX are summed where CuPy is installed") from None
-        super().__init__(cupy)
-
-    def _through(self, call, x, options):
-        out = options.out
-        options.out = None if out is None else self.seen(out)
-        if options.stream is None and hasattr(x, "__cuda_array_interface__"):
-            options.stream = x.__cuda_array_interface__.get("stream")  # where the values come from, if it is said
-        sums = call(self.seen(x), options)
-        if out is not None or sums is None or not type(x).__module__.startswith("numba"):
-            return out if out is not None else sums
-        return sys.modules["numba.cuda"].as_cuda_array(sums, sync=False)
-
-    def cumsum(self, x, options):
-        return self._through(super().cumsum, x, options)
-
-    def column_totals(self, x, options):
-        return self._through(super().column_totals, x, options)
-
-    def seen(self, x):
-        if isinstance(x, self.space.ndarray):
-            return x
-        if not hasattr(x, "__cuda_array_interface__"):
-            return self.space.from_dlpack(x)
-        # cupy.asarray() would wait for the stream that the array's values come from.
-        face, cuda = x.__cuda_array_interface__, self.space.cuda
-        shape, dtype = face["shape"], np.dtype(face["typestr"])
-        if 0 in shape:
-            return self.space.empty(shape, dtype)
-        memory = cuda.UnownedMemory(face["data"][0], math.prod(shape) * dtype.itemsize, x)
-        return self.space.ndarray(shape, dtype, cuda.MemoryPointer(memory, 0), face.get("strides"))

@@ -1,25 +1,32 @@
-"""cummax(), cummin() and cumprod() of the modules for other libraries, made of a row each."""
+"""cummax(), cummin() and cumprod(), made of a row each, and what those with gradients share."""
 
-from ._types import MAXIMUM, MINIMUM, PRODUCT
+import numpy as np
+
+from ._types import MAXIMUM, MINIMUM, PRODUCT, SUM
 
 _ROWS = {
     "cummax": (MAXIMUM, "maxima", "the least value of the type", (2, 2, 4)),
     "cummin": (MINIMUM, "minima", "the greatest value of the type", (2, 1, 1)),
     "cumprod": (PRODUCT, "products", "1", (2, 2, 8)),
 }
+_OF_NUMPY = {
+    "cummax": "numpy.maximum.accumulate()",
+    "cummin": "numpy.minimum.accumulate()",
+    "cumprod": "numpy.cumprod()",
+}
 # What `also` says where there are gradients.
 GRADIENTS = (
     ". The gradient of an extreme\n    goes to the last place where it was taken, "
     "and that of a product divides by nothing"
 )
-_DOCUMENT = """Running {results} {along}, as tuplescan.{name}() has them{also}.
+_DOCUMENT = """Running {results} {along}, as {like} has them{also}.
 
     Parameters
     ----------
     {parameters}
         As for cumsum(). Exclusive {results} begin with {nothing}.
     dtype : dtype, optional
-        What is converted to, and the type of the results. By default as for tuplescan.{name}().
+        What is converted to, and the type of the results. By default as {like} has it.
 
     Returns
     -------
@@ -37,11 +44,45 @@ _DOCUMENT = """Running {results} {along}, as tuplescan.{name}() has them{also}.
     """
 
 
-def of_each_operation(make, example, shown=str, also="", **described):
-    """A function for each operation, by make(name, operation). The example has {name}, and {shown} for results."""
+def of_each_operation(make, example, shown=str, like="tuplescan.{name}()", also="", with_sums=False, **described):
+    """A function for each operation, by make(name, operation), with_sums before them the one that has its document. The
+    example has {name}, and {shown} for results."""
+    if with_sums:
+        call = make("cumsum", SUM)
+        call.__name__ = call.__qualname__ = "cumsum"
+        yield call
     for name, (operation, results, nothing, wanted) in _ROWS.items():
         call = make(name, operation)
         call.__name__ = call.__qualname__ = name
         row = {"name": name, "results": results, "nothing": nothing, "also": also, **described}
+        row["like"] = _OF_NUMPY[name] if like is None else like.format(name=name)
         call.__doc__ = _DOCUMENT.format(example=example.format(name=name, shown=shown(list(wanted))), **row)
         yield call
+
+
+def first_of(operation, name):
+    """What exclusive results of that type begin with."""
+    if operation == PRODUCT:
+        return 1
+    if name == "bool":
+        return operation == MINIMUM
+    limits = np.iinfo(name) if "int" in name else None
+    least, greatest = (limits.min, limits.max) if limits else (-np.inf, np.inf)
+    return greatest if operation == MINIMUM else least
+
+
+def before(space, x, axis, reverse, first=None):
+    """At each place what x has at the place before it; `first`, or zeros, where there is none."""
+    if x.shape[axis] == 0:
+        return x
+    at = (slice(None),) * (axis % x.ndim)
+    first = space.zeros_like(x[(*at, slice(0, 1))]) if first is None else first
+    rest = x[(*at, slice(1, None) if reverse else slice(0, x.shape[axis] - 1))]
+    return space.concatenate([rest, first] if reverse else [first, rest], axis)
+
+
+def exclusive_of(space, results, axis, reverse, first):
+    """The results before each place, which begin with `first`, an array that broadcasts to their row."""
+    row = tuple(results.shape[:axis]) + tuple(results.shape[axis + 1 :])
+    wide = space.broadcast_to(first, row).reshape(*row[:axis], 1, *row[axis:])
+    return before(space, results, axis, reverse, wide)

@@ -1,6 +1,4 @@
-"""Linear recurrences, and what is one: moving averages, discounted returns, filters of one pole."""
-
-import operator
+"""Linear recurrences, and what is one: moving averages, discounted returns."""
 
 import numpy as np
 
@@ -205,58 +203,3 @@ def discounted_returns(rewards, gamma, axis=0, *, ends=None, start=None, threads
     if ends is not None:
         a = library.space.where(library.cast(library.brought(ends, rewards), "bool"), 0.0, a)
     return made(library.recurrence(a, rewards, Options(axis, kind, reverse=True, start=start)))
-
-
-@limited
-def lfilter1(b, a, x, axis=0, *, zi=None, threads=None):
-    """A filter of one pole, as scipy.signal.lfilter(b, a, x) has it where a and b have at most two coefficients:
-    a[0] * y[i] = b[0] * x[i] + b[1] * x[i - 1] - a[1] * y[i - 1].
-
-    Parameters
-    ----------
-    b, a : sequences of one or two numbers
-        a[0] is not 0.
-    x : array of at least one dimension
-    axis : int
-    zi : array, optional
-        What the filter begins with, of x's shape but for one place along the axis, as an earlier call gave it.
-    threads : int, optional
-        As for cumsum().
-
-    Returns
-    -------
-    y, or with zi (y, zf)
-        Arrays of x's library; zf is the zi of the next piece.
-
-    Raises
-    ------
-    ValueError
-        For other numbers of coefficients, a[0] = 0, and an empty x with zi.
-    TypeError
-        For other types.
-
-    Examples
-    --------
-    >>> tuplescan.lfilter1([1.0], [1.0, -0.5], [1.0, 0.0, 0.0])
-    array([1.  , 0.5 , 0.25])
-    """
-    b, a = (np.atleast_1d(np.asarray(of, np.float64)) for of in (b, a))
-    if any(of.ndim != 1 or not 1 <= of.size <= 2 for of in (b, a)) or a[0] == 0:
-        raise ValueError("a and b: must have one or two coefficients, and a[0] must not be 0")
-    (b0, b1), (_, a1) = (np.append(of, 0)[:2] / a[0] for of in (b, a))
-    library, x, kind, _, made = _given(x, "x")
-    if x.ndim == 0:
-        raise ValueError("x must have at least one dimension")
-    axis, moved = _arrays.normalize_axis_index(operator.index(axis), x.ndim), library.space.moveaxis
-    front = moved(library.cast(x, kind), axis, 0)
-    driven = front * float(b0)
-    driven[1:] += front[:-1] * float(b1)
-    if zi is not None:
-        if len(front) == 0:
-            raise ValueError("zi: is for an x that is not empty")
-        driven[:1] += moved(library.cast(library.brought(zi, x), kind), axis, 0)
-    y = library.recurrence(-float(a1), driven, Options())
-    result = made(library.contiguous(moved(y, 0, axis)))
-    if zi is None:
-        return result
-    return result, made(moved(front[-1:] * float(b1) - y[-1:] * float(a1), 0, axis))

@@ -15,7 +15,7 @@ from ._types import (CHECK_OVERFLOW, EXCLUSIVE, MAXIMUM, MINIMUM, OFFSETS, OPERA
 
 _OPERATIONS = {"sum": SUM, "max": MAXIMUM, "min": MINIMUM, "prod": PRODUCT}
 _OF_OFFSETS, _OF_LENGTHS, _OF_KEYS, _OF_HEADS = range(1, 5)  # enum table_segment_kind
-_TOTALS = 32
+_TOTALS = 64
 
 
 def _whole_numbers(values, name):

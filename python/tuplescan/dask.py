@@ -12,7 +12,7 @@ from ._calls import scan, totals
 from ._libraries import NUMPY, library_of
 from ._operations import of_each_operation
 from ._state import State
-from ._types import RECURRENCE, SUM, Options, added_in, sums_type
+from ._types import RECURRENCE, Options, added_in, sums_type
 
 
 def _recurred(blocks, options):
@@ -102,75 +102,65 @@ def _along(axis, call, x, a, start, options, kind):
     return Array(graph, name, chunks=x.chunks, dtype=kind, meta=x._meta.astype(kind))
 
 
-def _accumulated(call, operation, x, axis, dtype, exclusive, reverse, start):
-    _checked(x, "x")
-    kind = sums_type(x.dtype, dtype, None, operation)
-    if kind.kind == "c":
-        raise TypeError("x: complex arrays are not summed in blocks; sum their real and imaginary parts")
-    axis = _arrays.normalize_axis_index(operator.index(axis), x.ndim)
-    if start is not None:
-        start = _arrays.row_to_start_with(start, x.shape[:axis] + x.shape[axis + 1 :], kind, operation)
-    options = {"dtype": kind, "exclusive": bool(exclusive), "reverse": bool(reverse), "operation": operation}
-    return _along(axis, call, x, None, start, options, kind)
-
-
-def cumsum(x, axis=0, dtype=None, *, exclusive=False, reverse=False, start=None):
-    """Running sums along an axis of a dask array: the bits of tuplescan.cumsum() of the whole array, however it is cut.
-
-    Each block is summed twice, for its State and for its sums; between them goes a chain of joins of states, as long as
-    there are blocks along the axis. A state is 64 bytes, and 131 rows of floats or 2 rows of integers, as wide as the
-    block: blocks of floats are best some thousand rows high. No task has more than one block and its sums. A block is
-    in memory until the states of those before it are joined, which in dask's order of work is soon.
-
-    Parameters
-    ----------
-    x : dask array of at least one dimension
-        Blocks of numpy's or CuPy's arrays of bool, integers or real floats, of any sizes that are known.
-    axis : int
-    dtype : dtype, optional
-        The type of the sums, as for tuplescan.cumsum().
-    exclusive : bool
-        result[i] = start + x[0] + ... + x[i - 1] instead.
-    reverse : bool
-        Sum from the last place to the first.
-    start : scalar or array, optional
-        What the sums begin with; its shape must broadcast to x's without the axis.
-
-    Returns
-    -------
-    dask array of x's shape and chunks
-
-    Raises
-    ------
-    TypeError
-        For other arrays, blocks and types.
-    ValueError
-        For blocks whose sizes are not known, and without a dimension.
-    numpy.exceptions.AxisError
-        For an axis that is not there.
-    ImportError
-        Without dask.
-
-    Examples
-    --------
-    >>> import dask.array
-    >>> tuplescan.dask.cumsum(dask.array.ones(6, chunks=(4, 2))).compute()
-    array([1., 2., 3., 4., 5., 6.])
-    """
-    return _accumulated("cumsum", SUM, x, axis, dtype, exclusive, reverse, start)
-
-
 def _of_an_operation(name, operation):
     def call(x, axis=0, dtype=None, *, exclusive=False, reverse=False, start=None):
-        return _accumulated(name, operation, x, axis, dtype, exclusive, reverse, start)
+        """Running sums along an axis of a dask array: the bits of tuplescan.cumsum() of the whole, however it is cut.
+
+        Each block is summed twice, for its State and for its sums; between them goes a chain of joins of states, as
+        long as there are blocks along the axis. A state is 64 bytes, and 131 rows of floats or 2 rows of integers, as
+        wide as the block: blocks of floats are best some thousand rows high. No task has more than one block and its
+        sums. A block is in memory until the states of those before it are joined, which in dask's order of work is
+        soon.
+
+        Parameters
+        ----------
+        x : dask array of at least one dimension
+            Blocks of numpy's or CuPy's arrays of bool, integers or real floats, of any sizes that are known.
+        axis : int
+        dtype : dtype, optional
+            The type of the sums, as for tuplescan.cumsum().
+        exclusive, reverse, start
+            As for tuplescan.cumsum().
+
+        Returns
+        -------
+        dask array of x's shape and chunks
+
+        Raises
+        ------
+        TypeError
+            For other arrays, blocks and types.
+        ValueError
+            For blocks whose sizes are not known, and without a dimension.
+        numpy.exceptions.AxisError
+            For an axis that is not there.
+        ImportError
+            Without dask.
+
+        Examples
+        --------
+        >>> import dask.array
+        >>> tuplescan.dask.cumsum(dask.array.ones(6, chunks=(4, 2))).compute()
+        array([1., 2., 3., 4., 5., 6.])
+        """
+        _checked(x, "x")
+        kind = sums_type(x.dtype, dtype, None, operation)
+        if kind.kind == "c":
+            raise TypeError("x: complex arrays are not summed in blocks; sum their real and imaginary parts")
+        axis = _arrays.normalize_axis_index(operator.index(axis), x.ndim)
+        if start is not None:
+            start = _arrays.row_to_start_with(start, x.shape[:axis] + x.shape[axis + 1 :], kind, operation)
+        options = {"dtype": kind, "exclusive": bool(exclusive), "reverse": bool(reverse), "operation": operation}
+        return _along(axis, name, x, None, start, options, kind)
 
     return call
 
 
-cummax, cummin, cumprod = of_each_operation(
+cumsum, cummax, cummin, cumprod = of_each_operation(
     _of_an_operation,
     ">>> import dask.array\n    >>> x = dask.array.from_array([2, 1, 4], chunks=2)\n"
     "    >>> tuplescan.dask.{name}(x).compute()\n    array({shown})",
+    with_sums=True,
     along="along an axis of a dask array",
     parameters="x, axis, exclusive, reverse, start",
     returns="dask array of x's shape and chunks",
@@ -188,13 +178,8 @@ def linear_recurrence(a, b, axis=0, *, exclusive=False, reverse=False, start=Non
         An array of dask is brought into b's chunks.
     b : dask array of at least one dimension
         Blocks of numpy's arrays of floats; integers are converted to float64. Those on CUDA have no states so far.
-    axis : int
-    exclusive : bool
-        result[i] = h[i - 1] instead; result[0] is start.
-    reverse : bool
-        h[i] = a[i] * h[i + 1] + b[i], from the last place to the first.
-    start : scalar or array, optional
-        h before the first place; by default 0. Its shape must broadcast to b's without the axis.
+    axis, exclusive, reverse, start
+        As for tuplescan.linear_recurrence().
 
     Returns
     -------

@@ -15,7 +15,6 @@ from ._errors import OverflowAt
 from ._keys import argsort
 from ._kinds import kind_of, refuse_lazy, refuse_missing
 from ._operations import of_each_operation
-from ._recurrences import ewm_mean as _means_of
 from ._segments import Segments, run
 from ._state import as_it_was_if_it_fails
 from ._threads import limited
@@ -252,8 +251,7 @@ def _sum_group(columns, sums, start, options, memory):
     with contextlib.suppress(BufferError):
         begin = None if start is None else start.astype(added_in(kind, options.operation), copy=False)
         views = [*map(typed, columns)], [*map(typed, sums)]
-        asked = options.exclusive, begin, memory, options.check_overflow, options.operation
-        found = _core.scan_columns(*views, *asked)
+        found = _core.scan_columns(*views, options.bits(), begin, memory)
         if found is not False:
             return found
     if memory is not None:
@@ -422,117 +420,72 @@ def _scan(frame, skipna, options, by=None):
     return rebuilt(made)
 
 
-@limited
-def cumsum(frame, dtype=None, *, by=None, exclusive=False, reverse=False, start=None, check_overflow=False, state=None,
-           skipna=True, threads=None):  # fmt: skip
-    """Running sums down each column of a frame, with the bits that the columns have in a table.
-
-    Parameters
-    ----------
-    frame : DataFrame or Series of pandas or polars, Table, RecordBatch or array of pyarrow, mapping or sequence
-        Columns of one length, of any types that tuplescan.cumsum() takes; in a mapping or sequence these are arrays,
-        Series and arrays of pyarrow. Columns that lie in one piece of memory, with no value missing, are read there.
-    dtype : dtype, optional
-        The type of all sums. By default each column's own, as tuplescan.cumsum() has it.
-    by : name of a column, or array of a key for each row, optional
-        Sum the rows of each key by themselves, in the order that they have; what is missing is a key of its own. The
-        column that is named has no sums. Not with start and state.
-    exclusive : bool
-        Row i is the sum of the rows before it.
-    reverse : bool
-        Sum from the last row to the first.
-    start : scalar or array with a value for each column, optional
-        What the sums begin with, in the order of the columns, whatever their names are.
-    check_overflow : bool
-        Integers only: raise OverflowAt(row, column) if a sum leaves its type.
-    state : State, optional
-        Go on from the rows that it has summed, and leave it behind the last one. All sums must have one type.
-    skipna : bool
-        What is missing counts as nothing, and its place has no sum; False: nor has any place from there on. Missing are
-        nulls, NA, what is masked, and NaN in pandas' columns of numpy's types. Elsewhere NaN is a value.
-    threads : int, optional
-        As for tuplescan.cumsum().
-
-    Returns
-    -------
-    a frame of the same kind
-        With the same names; a dict for a mapping, a list for a sequence. Columns are what they were: Series, nullable
-        and Arrow types among them.
-
-    Raises
-    ------
-    TypeError, ValueError, OverflowAt
-        As tuplescan.cumsum().
-
-    Examples
-    --------
-    >>> import pandas
-    >>> tuplescan.frames.cumsum(pandas.DataFrame({"rain": [1.5, None, 2.0], "days": [1, 1, 1]}))
-       rain  days
-    0   1.5     1
-    1   NaN     2
-    2   3.5     3
-    >>> tuplescan.frames.cumsum({"user": ["ann", "bob", "ann"], "paid": [3, 5, 4]}, by="user")
-    {'paid': array([3, 5, 7])}
-    """
-    return _scan(frame, skipna, Options(0, dtype, None, exclusive, reverse, start, check_overflow, None, state), by)
-
-
 def _of_an_operation(name, operation):
     @limited
-    def call(frame, dtype=None, *, by=None, exclusive=False, reverse=False, start=None, check_overflow=False, state=None,
+    def call(frame, dtype=None, *, by=None, exclusive=False, reverse=False, start=None, check_overflow=False,
+    state=None,
              skipna=True, threads=None):  # fmt: skip
+        """Running sums down each column of a frame, with the bits that the columns have in a table.
+
+        Parameters
+        ----------
+        frame : DataFrame or Series of pandas or polars, Table, RecordBatch or array of pyarrow, mapping or sequence
+            Columns of one length, of any types that tuplescan.cumsum() takes; in a mapping or sequence these are
+            arrays, Series and arrays of pyarrow. Columns that lie in one piece of memory, with no value missing, are
+            read there.
+        dtype : dtype, optional
+            The type of all sums. By default each column's own, as tuplescan.cumsum() has it.
+        by : name of a column, or array of a key for each row, optional
+            Sum the rows of each key by themselves, in the order that they have; what is missing is a key of its own.
+            The column that is named has no sums. Not with start and state.
+        exclusive, reverse : bool
+            As for tuplescan.cumsum().
+        start : scalar or array with a value for each column, optional
+            What the sums begin with, in the order of the columns, whatever their names are.
+        check_overflow : bool
+            Integers only: raise OverflowAt(row, column) if a sum leaves its type.
+        state : State, optional
+            Go on from the rows that it has summed, and leave it behind the last one. All sums must have one type.
+        skipna : bool
+            What is missing counts as nothing, and its place has no sum; False: nor has any place from there on. Missing
+            are nulls, NA, what is masked, and NaN in pandas' columns of numpy's types. Elsewhere NaN is a value.
+        threads : int, optional
+            As for tuplescan.cumsum().
+
+        Returns
+        -------
+        a frame of the same kind
+            With the same names; a dict for a mapping, a list for a sequence. Columns are what they were: Series,
+            nullable and Arrow types among them.
+
+        Raises
+        ------
+        TypeError, ValueError, OverflowAt
+            As tuplescan.cumsum().
+
+        Examples
+        --------
+        >>> import pandas
+        >>> tuplescan.frames.cumsum(pandas.DataFrame({"rain": [1.5, None, 2.0], "days": [1, 1, 1]}))
+           rain  days
+        0   1.5     1
+        1   NaN     2
+        2   3.5     3
+        >>> tuplescan.frames.cumsum({"user": ["ann", "bob", "ann"], "paid": [3, 5, 4]}, by="user")
+        {'paid': array([3, 5, 7])}
+        """
         return _scan(frame, skipna, Options(0, dtype, None, exclusive, reverse, start, check_overflow, None, state,
                                             operation=operation, call=name), by)  # fmt: skip
 
     return call
 
 
-cummax, cummin, cumprod = of_each_operation(
+cumsum, cummax, cummin, cumprod = of_each_operation(
     _of_an_operation,
     ">>> tuplescan.frames.{name}({{'a': [2, 1, 4]}})\n    {{'a': array({shown})}}",
+    with_sums=True,
     along="down each column of a frame",
     parameters="frame, by, exclusive, reverse, start, check_overflow, state, skipna, threads",
     returns="a frame of the same kind",
     raises="TypeError, ValueError, OverflowAt",
 )
-
-
-@limited
-def ewm_mean(frame, alpha=None, *, span=None, halflife=None, com=None, adjust=True, ignore_na=False, threads=None):
-    """Exponentially weighted means down each column of a frame, as the ewm().mean() of pandas has them.
-
-    Parameters
-    ----------
-    frame
-        As for cumsum().
-    alpha, span, halflife, com, adjust, ignore_na, threads
-        As for tuplescan.ewm_mean(). What is missing has the mean so far, and no mean before the first value.
-
-    Returns
-    -------
-    a frame of the same kind
-        As cumsum(), of floats.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As tuplescan.ewm_mean().
-
-    Examples
-    --------
-    >>> tuplescan.frames.ewm_mean({"a": [1.0, 2.0, 3.0]}, alpha=0.5, adjust=False)
-    {'a': array([1.  , 1.5 , 2.25])}
-    """
-    names, given, take, rebuilt = _taken_apart(frame)
-    made = []
-    for name, column in zip(names, given):
-        with _about(name):
-            column = take(column, True)
-            values, gaps = column.values, column.gaps
-            if gaps is not None:
-                values = np.where(gaps, np.nan, values.astype(np.result_type(values, np.float16), copy=False))
-            means = _means_of(values, alpha, span=span, halflife=halflife, com=com, adjust=adjust, ignore_na=ignore_na)
-            before = None if gaps is None else np.logical_and.accumulate(gaps)
-            made.append(column.rebuilt(means, before if gaps is not None and before.any() else None))
-    return rebuilt(made)

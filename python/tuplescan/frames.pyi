@@ -3,7 +3,7 @@ from typing import Any, TypeVar, Unpack, overload
 
 from numpy.typing import DTypeLike
 
-from ._options import Checked, Mean
+from ._options import Checked
 
 _Frame = TypeVar("_Frame")
 _Name = TypeVar("_Name")
@@ -31,12 +31,3 @@ def cumsum(
 cummax = cumsum
 cummin = cumsum
 cumprod = cumsum
-
-@overload
-def ewm_mean(
-    frame: Mapping[_Name, Any], alpha: float | None = None, **options: Unpack[Mean]
-) -> dict[_Name, Any]: ...
-@overload
-def ewm_mean(frame: _List, alpha: float | None = None, **options: Unpack[Mean]) -> list[Any]: ...
-@overload
-def ewm_mean(frame: _Frame, alpha: float | None = None, **options: Unpack[Mean]) -> _Frame: ...

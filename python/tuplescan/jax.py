@@ -14,9 +14,9 @@ from jax.sharding import NamedSharding, PartitionSpec
 
 from . import _core
 from ._kinds import refuse_missing
-from ._operations import GRADIENTS, of_each_operation
+from ._operations import GRADIENTS, before, exclusive_of, first_of, of_each_operation
 from ._tables import coefficients_shape, float_type, kept_in, three_axes
-from ._types import MINIMUM, PRODUCT, SUM, taken
+from ._types import PRODUCT, SUM, taken
 
 _SCAN, _RECURRENCE = "tuplescan_cumsum", "tuplescan_linear_recurrence"
 
@@ -142,16 +142,6 @@ def _transposed(cotangent, x, *, axis, exclusive, reverse, dtype):
 ad.deflinear2(_sums, _transposed)
 
 
-def _before(x, axis, reverse, first=None):
-    """At each place what x has at the place before it; `first`, or zeros, where there is none."""
-    if x.shape[axis] == 0:
-        return x
-    first = jnp.zeros_like(jax.lax.slice_in_dim(x, 0, 1, axis=axis)) if first is None else first
-    count = x.shape[axis]
-    rest = jax.lax.slice_in_dim(x, 1, count, axis=axis) if reverse else jax.lax.slice_in_dim(x, 0, count - 1, axis=axis)
-    return jnp.concatenate([rest, first] if reverse else [first, rest], axis)
-
-
 def _tangent_of_recurrence(primals, tangents, *, axis, reverse, shifted):
     h = _recurrence.bind(*primals, axis=axis, reverse=reverse, shifted=shifted)
     if all(type(tangent) is ad.Zero for tangent in tangents):
@@ -161,7 +151,7 @@ def _tangent_of_recurrence(primals, tangents, *, axis, reverse, shifted):
     driven = ad.instantiate_zeros(driven)
     if type(of_a) is not ad.Zero:
         wide, first = h.astype(a.dtype), jnp.expand_dims(start[0], axis) if start else None
-        more = _before(of_a * wide, axis, reverse) if shifted else of_a * _before(wide, axis, reverse, first)
+        more = before(jnp, of_a * wide, axis, reverse) if shifted else of_a * before(jnp, wide, axis, reverse, first)
         driven = driven + more.astype(h.dtype)
     given = a, driven, *map(ad.instantiate_zeros, of_start)
     return h, _recurrence.bind(*given, axis=axis, reverse=reverse, shifted=shifted)
@@ -193,7 +183,7 @@ def _tangent_of_others(primals, tangents, *, axis, reverse, dtype, operation):
         return results, ad.Zero.from_primal_value(results)
     if operation == PRODUCT:
         a, ones = x, jnp.ones_like(jax.lax.slice_in_dim(results, 0, min(results.shape[axis], 1), axis=axis))
-        driven = tangent * _before(results, axis, reverse, ones)
+        driven = tangent * before(jnp, results, axis, reverse, ones)
     else:
         taken_here = (x == results) | (x != x)
         a, driven = ~taken_here, jnp.where(taken_here, tangent, 0)
@@ -264,10 +254,8 @@ def cumsum(x, axis=0, dtype=None, *, exclusive=False, reverse=False):
         None: x as one axis, in row-major order.
     dtype : dtype, optional
         What x is converted to before it is summed, and the type of the sums. By default that of jax.numpy.cumsum().
-    exclusive : bool
-        result[i] = x[0] + ... + x[i - 1] instead.
-    reverse : bool
-        Sum from the last place to the first.
+    exclusive, reverse : bool
+        As for tuplescan.cumsum().
 
     Returns
     -------
@@ -307,13 +295,6 @@ def cumsum(x, axis=0, dtype=None, *, exclusive=False, reverse=False):
     return _sums.bind(x, dtype=added_in, **options).astype(sums)
 
 
-def _exclusive(results, axis, reverse, first):
-    """The results before each place, which begin with `first`."""
-    row = results.shape[:axis] + results.shape[axis + 1 :]
-    first = jnp.broadcast_to(jnp.asarray(first, results.dtype), row)
-    return _before(results, axis, reverse, jnp.expand_dims(first, axis))
-
-
 def _of_an_operation(name, operation):
     def call(x, axis=0, dtype=None, *, exclusive=False, reverse=False):
         x, axis = _given(x, axis)
@@ -329,17 +310,10 @@ def _of_an_operation(name, operation):
         made = _others.bind(x.astype(added_in), **options).astype(results)
         if not exclusive:
             return made
-        nothing = 1 if operation == PRODUCT else _extremes_of(results)[operation == MINIMUM]
-        return _exclusive(made, axis, bool(reverse), nothing)
+        first = jnp.asarray(first_of(operation, results.name), results)
+        return exclusive_of(jnp, made, axis, bool(reverse), first)
 
     return call
-
-
-def _extremes_of(kind):
-    if kind == bool:
-        return False, True
-    limits = jnp.iinfo(kind) if jnp.issubdtype(kind, jnp.integer) else None
-    return (limits.min, limits.max) if limits else (-jnp.inf, jnp.inf)
 
 
 cummax, cummin, cumprod = of_each_operation(
@@ -354,25 +328,15 @@ cummax, cummin, cumprod = of_each_operation(
 
 
 def linear_recurrence(a, b, axis=0, *, exclusive=False, reverse=False, start=None):
-    """The linear recurrence h[i] = a[i] * h[i - 1] + b[i] along an axis, with the same bits of floats everywhere.
+    """The linear recurrence h[i] = a[i] * h[i - 1] + b[i] along an axis: tuplescan.linear_recurrence().
 
     Works where cumsum() does, sharded arrays among them. Its gradient is one more recurrence, from the other end.
     float16 and bfloat16 recur in float32, with coefficients in float32, and each result is rounded.
 
     Parameters
     ----------
-    a : array that broadcasts to b's shape
-        0 lets nothing of what is before it through.
-    b : array
-        Floats of 16 to 64 bits; integers are converted to JAX's default type.
-    axis : int or None
-        None: b as one axis, in row-major order.
-    exclusive : bool
-        result[i] = h[i - 1] instead; the first one is start.
-    reverse : bool
-        h[i] = a[i] * h[i + 1] + b[i], from the last place to the first.
-    start : scalar or array, optional
-        h before the first place; by default 0. It broadcasts to b's shape without the axis.
+    a, b, axis, exclusive, reverse, start
+        As for tuplescan.linear_recurrence(). Integers are converted to JAX's default type.
 
     Returns
     -------
@@ -409,4 +373,5 @@ def linear_recurrence(a, b, axis=0, *, exclusive=False, reverse=False, start=Non
     rows = () if start is None else (jnp.asarray(start, kept),)
     rows = [jnp.broadcast_to(row, b.shape[:axis] + b.shape[axis + 1 :]) for row in rows]
     h = _recurrence.bind(a, b.astype(kind), *rows, axis=axis, reverse=bool(reverse), shifted=False)
-    return _exclusive(h, axis, bool(reverse), rows[0] if rows else 0) if exclusive else h
+    first = rows[0] if rows else jnp.zeros(())
+    return exclusive_of(jnp, h, axis, bool(reverse), first.astype(h.dtype)) if exclusive else h

@@ -165,62 +165,56 @@ def _scan(comm, x, asked):
     return (_from_the_end if asked.reverse else _in_order)(comm, x, out, asked)
 
 
-@limited
-def cumsum(x, dtype=None, out=None, *, comm=None, exclusive=False, reverse=False, start=None, check_overflow=False,
-           state=None, threads=None):  # fmt: skip
-    """Running sums along axis 0, through the rows of all ranks: the bits of tuplescan.cumsum() of the whole array.
-
-    Parameters
-    ----------
-    x : numpy array of shape (n, ...)
-        This rank's rows, of bool, integers or real floats; n may differ from rank to rank.
-    dtype, out :
-        As for tuplescan.cumsum().
-    comm : mpi4py.MPI.Intracomm, optional
-        By default MPI.COMM_WORLD.
-    exclusive, start, check_overflow :
-        As for tuplescan.cumsum(). OverflowAt has the row counted from the first one of all.
-    reverse : bool
-        From the last row of the last rank up.
-    state : State, optional
-        That of the rank where the sum begins goes on.
-    threads : int, optional
-        This rank's, as for tuplescan.cumsum().
-
-    Returns
-    -------
-    out, or a new array of x's shape
-
-    Raises
-    ------
-    ValueError
-        If ranks differ in the shape of a row, the type of the sums, exclusive or reverse, or comm is an
-        inter-communicator; otherwise as tuplescan.cumsum(), on all ranks.
-    ImportError
-        Without mpi4py.
-
-    Examples
-    --------
-    >>> tuplescan.mpi.cumsum([1, 2, 3])  # with one rank
-    array([1, 3, 6])
-    """
-    return _scan(comm, x, Options(0, dtype, out, exclusive, reverse, start, check_overflow, state=state))
-
-
 def _of_an_operation(name, operation):
     @limited
     def call(x, dtype=None, out=None, *, comm=None, exclusive=False, reverse=False, start=None, check_overflow=False,
              state=None, threads=None):  # fmt: skip
-        asked = Options(0, dtype, out, exclusive, reverse, start, check_overflow, state=state)
-        asked.operation, asked.call = operation, name
-        return _scan(comm, x, asked)
+        """Running sums along axis 0, through the rows of all ranks: the bits of tuplescan.cumsum() of the whole array.
+
+        Parameters
+        ----------
+        x : numpy array of shape (n, ...)
+            This rank's rows, of bool, integers or real floats; n may differ from rank to rank.
+        dtype, out :
+            As for tuplescan.cumsum().
+        comm : mpi4py.MPI.Intracomm, optional
+            By default MPI.COMM_WORLD.
+        exclusive, start, check_overflow :
+            As for tuplescan.cumsum(). OverflowAt has the row counted from the first one of all.
+        reverse : bool
+            From the last row of the last rank up.
+        state : State, optional
+            That of the rank where the sum begins goes on.
+        threads : int, optional
+            This rank's, as for tuplescan.cumsum().
+
+        Returns
+        -------
+        out, or a new array of x's shape
+
+        Raises
+        ------
+        ValueError
+            If ranks differ in the shape of a row, the type of the sums, exclusive or reverse, or comm is an
+            inter-communicator; otherwise as tuplescan.cumsum(), on all ranks.
+        ImportError
+            Without mpi4py.
+
+        Examples
+        --------
+        >>> tuplescan.mpi.cumsum([1, 2, 3])  # with one rank
+        array([1, 3, 6])
+        """
+        return _scan(comm, x, Options(0, dtype, out, exclusive, reverse, start, check_overflow, state=state,
+                                      operation=operation, call=name))  # fmt: skip
 
     return call
 
 
-cummax, cummin, cumprod = of_each_operation(
+cumsum, cummax, cummin, cumprod = of_each_operation(
     _of_an_operation,
     ">>> tuplescan.mpi.{name}([2, 1, 4])  # with one rank\n    array({shown})",
+    with_sums=True,
     along="along axis 0, through the rows of all ranks",
     parameters="x, out, comm, exclusive, reverse, start, check_overflow, state, threads",
     returns="out, or a new array of x's shape",

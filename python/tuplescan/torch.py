@@ -12,9 +12,9 @@ from torch.autograd import forward_ad
 import tuplescan
 
 from ._libraries import library_of
-from ._operations import GRADIENTS, of_each_operation
+from ._operations import GRADIENTS, before, exclusive_of, first_of, of_each_operation
 from ._tables import kept_in, recur
-from ._types import MINIMUM, PRODUCT, Options, taken
+from ._types import PRODUCT, Options, taken
 
 try:  # what torch makes its own gradients for operators of libraries of, and does not promise to keep
     from torch._functorch.utils import enable_single_level_autograd_function
@@ -22,17 +22,22 @@ try:  # what torch makes its own gradients for operators of libraries of, and do
 
     _below, _after_autograd = torch._C._AutoDispatchBelowAutograd, torch._C._after_autograd_keyset
     _set_forward_mode = forward_ad._set_fwd_grad_enabled
-    _in_the_operator = True
-except (ImportError, AttributeError):
-    _Function, _in_the_operator = torch.autograd.Function, False
+    _lacks = None
+except (ImportError, AttributeError) as error:
+    _Function, _lacks = torch.autograd.Function, str(error)
 
 _REALS = (torch.bool, torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64,
           torch.float16, torch.bfloat16, torch.float32, torch.float64)  # fmt: skip
 _COMPLEX = (torch.complex64, torch.complex128)  # two columns of floats
 
+
+def _name(dtype):
+    return str(dtype).removeprefix("torch.")
+
+
 # What the library takes as it is.
 _DIRECT = {(x, sums) for x in _REALS for sums in _REALS
-           if taken(str(x).removeprefix("torch."), str(sums).removeprefix("torch."))}  # fmt: skip
+           if taken(_name(x), _name(sums))}  # fmt: skip
 if not hasattr(torch.Tensor, "__dlpack_c_exchange_api__"):  # numpy, by which tensors in host memory go then, has it not
     _DIRECT = {pair for pair in _DIRECT if torch.bfloat16 not in pair}
 
@@ -81,18 +86,8 @@ def _tangent_of_sums(arguments, sums, tangents):
     return _differentiable["cumsum"](tangents[0], dim, sums.dtype, exclusive, reverse)
 
 
-def _before(x, dim, reverse, first=None):
-    """At each place what x has at the place before it; `first`, or zeros, where there is none."""
-    count = x.shape[dim]
-    if count == 0:
-        return x
-    first = torch.zeros_like(x.narrow(dim, 0, 1)) if first is None else first
-    rest = x.narrow(dim, 1 if reverse else 0, count - 1)
-    return torch.cat([rest, first] if reverse else [first, rest], dim)
-
-
 def _kept(dtype):
-    return getattr(torch, kept_in(str(dtype).removeprefix("torch.")))
+    return getattr(torch, kept_in(_name(dtype)))
 
 
 def _like(x, *options):
@@ -110,7 +105,7 @@ def _recurrence(
     if h.numel() == 0:
         return h
     a, b, start = (x if x is None else x.detach().resolve_conj().resolve_neg() for x in (a, b, start))
-    library, dtype = library_of(b), str(b.dtype).removeprefix("torch.")
+    library, dtype = library_of(b), _name(b.dtype)
     options = Options(dim, dtype, reverse=reverse, start=start, shifted=shifted)
     with library.working_on(b, None) if b.is_cuda else contextlib.nullcontext() as stream:
         return recur(library, a, b, options, h, stream)
@@ -127,9 +122,9 @@ def _gradient_of_recurrence(arguments, h, gradient, wanted):
     of_b = _recurs(a, gradient, None, dim, not reverse, not shifted)
     wide, h, of_a, of_start = of_b.to(a.dtype), h.to(a.dtype), None, None
     if wanted[0] and shifted:
-        of_a = h * _before(wide, dim, not reverse)
+        of_a = h * before(torch, wide, dim, not reverse)
     elif wanted[0]:
-        of_a = wide * _before(h, dim, reverse, None if start is None else start.unsqueeze(dim))
+        of_a = wide * before(torch, h, dim, reverse, None if start is None else start.unsqueeze(dim))
     if wanted[2] and h.shape[dim] > 0:
         at = h.shape[dim] - 1 if reverse else 0
         of_start = a.select(dim, at if a.shape[dim] > 1 else 0) * wide.select(dim, at)
@@ -141,10 +136,10 @@ def _tangent_of_recurrence(arguments, h, tangents):
     of_a, of_b, of_start = tangents[:3]
     driven = torch.zeros_like(h) if of_b is None else of_b
     if of_a is not None and shifted:
-        driven = driven + _before(of_a * h, dim, reverse).to(h.dtype)
+        driven = driven + before(torch, of_a * h, dim, reverse).to(h.dtype)
     elif of_a is not None:
         first = None if start is None else start.unsqueeze(dim)
-        driven = driven + (of_a * _before(h.to(a.dtype), dim, reverse, first)).to(h.dtype)
+        driven = driven + (of_a * before(torch, h.to(a.dtype), dim, reverse, first)).to(h.dtype)
     return _recurs(a, driven, of_start, dim, reverse, shifted)
 
 
@@ -183,13 +178,13 @@ def _gradient_of_products(arguments, products, gradient, wanted):
     x, dim, reverse = arguments
     ones = torch.ones_like(products.narrow(dim, 0, min(products.shape[dim], 1)))
     later = _recurs(x.to(_kept(x.dtype)), gradient, None, dim, not reverse, True)
-    return (later * _before(products, dim, reverse, ones),)
+    return (later * before(torch, products, dim, reverse, ones),)
 
 
 def _tangent_of_products(arguments, products, tangents):
     x, dim, reverse = arguments
     ones = torch.ones_like(products.narrow(dim, 0, min(products.shape[dim], 1)))
-    driven = tangents[0] * _before(products, dim, reverse, ones)
+    driven = tangents[0] * before(torch, products, dim, reverse, ones)
     return _recurs(x.to(_kept(x.dtype)), driven, None, dim, reverse, False)
 
 
@@ -324,19 +319,6 @@ def _with_gradients(operator):
     return call
 
 
-def _around(operator):
-    """Gradients by torch's public functions alone, for a torch that has not the others. Compiled graphs would lose
-    tangents without a word, and are broken here."""
-
-    def call(*arguments):
-        with torch.no_grad():
-            like = operator.empty(*(x.to("meta") if isinstance(x, torch.Tensor) else x for x in arguments))
-        return _Gradients.apply(operator, operator, *arguments) if _is_of_floats(like) else operator(*arguments)
-
-    reason = "tuplescan.torch: gradients in a whole graph want functions that this torch has not"
-    return torch.compiler.disable(call, reason=reason)
-
-
 def _defined():
     library = torch.library.Library("tuplescan", "FRAGMENT")
     for operator in _OPERATORS:
@@ -344,7 +326,7 @@ def _defined():
         library.define(operator.name + operator.schema, tags=(torch.Tag.pt2_compliant_tag,))
         library.impl(operator.name, operator.run, "CompositeExplicitAutograd")
         torch.library.register_fake(name, operator.empty, lib=library)
-        if _in_the_operator:
+        if not _lacks:
             library.impl(operator.name, _with_gradients(operator), "Autograd", with_keyset=True)
         torch.library.register_vmap(name, operator.under_vmap, lib=library)
         if operator.in_float32:
@@ -355,10 +337,7 @@ def _defined():
 # Operators are defined once in a process; they stay, for the graphs that have them, when this module is loaded again.
 if not hasattr(torch.ops.tuplescan, "_library"):
     torch.ops.tuplescan._library = _defined()
-_differentiable = {
-    operator.name: getattr(torch.ops.tuplescan, operator.name).default if _in_the_operator else _around(operator)
-    for operator in _OPERATORS
-}
+_differentiable = {operator.name: getattr(torch.ops.tuplescan, operator.name).default for operator in _OPERATORS}
 _RUN = {operator.name: operator.run for operator in _OPERATORS}
 
 # Whether a transform of torch.func is at work; in a torch that does not tell it, each call is one of the operator.
@@ -386,6 +365,8 @@ def _nobody_asks(x):
 def _at_once(name, *arguments):
     """The results without the operator, which takes some 20 us, where it is not wanted."""
     if torch.compiler.is_compiling() or _transforms_active() or not all(map(_nobody_asks, arguments)):
+        if _lacks:
+            raise RuntimeError(f"tuplescan.torch: more than plain results wants what this torch has not ({_lacks})")
         return _differentiable[name](*arguments)
     return _RUN[name](*arguments)
 
@@ -411,10 +392,8 @@ def cumsum(x, dim=0, dtype=None, *, exclusive=False, reverse=False):
     dtype : torch.dtype, optional
         What x is converted to before it is summed, and the type of the sums. By default as torch has it: int64 for
         integers and bool, otherwise x's own.
-    exclusive : bool
-        result[i] = x[0] + ... + x[i - 1] instead.
-    reverse : bool
-        Sum from the last place to the first.
+    exclusive, reverse : bool
+        As for tuplescan.cumsum().
 
     Returns
     -------
@@ -445,23 +424,7 @@ def cumsum(x, dim=0, dtype=None, *, exclusive=False, reverse=False):
     return _at_once("cumsum", x, dim, dtype, exclusive, reverse)
 
 
-def _exclusive(results, dim, reverse, first):
-    """The results before each place, which begin with `first`."""
-    if results.shape[dim] == 0:
-        return results
-    first = torch.as_tensor(first, dtype=results.dtype, device=results.device)
-    return _before(results, dim, reverse, first.expand_as(results.select(dim, 0)).unsqueeze(dim))
-
-
 _FLOATS = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
-
-
-def _least_and_greatest(dtype):
-    if dtype == torch.bool:
-        return False, True
-    if dtype.is_floating_point:
-        return float("-inf"), float("inf")
-    return torch.iinfo(dtype).min, torch.iinfo(dtype).max
 
 
 def _of_an_operation(name, operation):
@@ -472,8 +435,8 @@ def _of_an_operation(name, operation):
             raise TypeError(f"tuplescan.torch: there is no {name} of {x.dtype}")
         results = _at_once(name, x if x.dim() else x.reshape(1), dim, reverse)
         if exclusive:
-            nothing = 1 if operation == PRODUCT else _least_and_greatest(x.dtype)[operation == MINIMUM]
-            results = _exclusive(results, dim, reverse, nothing)
+            first = torch.as_tensor(first_of(operation, _name(x.dtype)), dtype=x.dtype, device=x.device)
+            results = exclusive_of(torch, results, dim, reverse, first)
         return results.reshape(x.shape)
 
     return call
@@ -491,24 +454,18 @@ cummax, cummin, cumprod = of_each_operation(
 
 
 def linear_recurrence(a, b, dim=0, *, exclusive=False, reverse=False, start=None):
-    """The linear recurrence h[i] = a[i] * h[i - 1] + b[i] along a dimension, with the same bits of floats everywhere.
+    """The linear recurrence h[i] = a[i] * h[i - 1] + b[i] along a dimension: tuplescan.linear_recurrence().
 
     Gradients are those of `a`, `b` and `start`: one more recurrence, from the other end. float16 and bfloat16 recur in
     float32, with coefficients in float32, and each result is rounded. Nothing waits, as with cumsum().
 
     Parameters
     ----------
-    a : Tensor that broadcasts to b's shape, or a number
-        0 lets nothing of what is before it through.
-    b : Tensor
-        Floats of 16 to 64 bits; integers are converted to torch's default type.
+    a, b : Tensor
+        As there; `a` may be a number. Integers are converted to torch's default type.
     dim : int
-    exclusive : bool
-        result[i] = h[i - 1] instead; the first one is start.
-    reverse : bool
-        h[i] = a[i] * h[i + 1] + b[i], from the last place to the first.
-    start : Tensor or number, optional
-        h before the first place; by default 0. It broadcasts to b's shape without the dimension.
+    exclusive, reverse, start
+        As for tuplescan.linear_recurrence().
 
     Returns
     -------
@@ -547,22 +504,19 @@ def linear_recurrence(a, b, dim=0, *, exclusive=False, reverse=False, start=None
     start = None if start is None else start.expand(rest)
     a = a.reshape((1,) * (len(shape) - a.dim()) + tuple(a.shape))
     h = _at_once("linear_recurrence", a, b.to(dtype).reshape(shape), start, dim, reverse, False)
-    h = _exclusive(h, dim, reverse, 0 if start is None else start) if exclusive else h
+    if exclusive:
+        first = torch.zeros((), dtype=dtype, device=b.device) if start is None else start.to(dtype)
+        h = exclusive_of(torch, h, dim, reverse, first)
     return h.reshape(b.shape)
 
 
 def discounted_returns(rewards, gamma, dim=0, *, ends=None, start=None):
-    """What follows each step, discounted: g[i] = rewards[i] + gamma * g[i + 1], from the last step to the first.
+    """What follows each step, discounted: tuplescan.discounted_returns(), with gradients.
 
     Parameters
     ----------
-    rewards : Tensor
-    gamma : Tensor that broadcasts to them, or a number
-    dim : int
-    ends : Tensor of bool, optional
-        True for the last step of an episode, after which nothing is counted.
-    start : Tensor or number, optional
-        What follows the last step, such as the value of its state.
+    rewards, gamma, dim, ends, start
+        As for tuplescan.discounted_returns().
 
     Returns
     -------
