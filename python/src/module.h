@@ -76,6 +76,7 @@ PyObject *core_recurrence(PyObject *module, PyObject *arguments);
 
 /* segments.c */
 PyObject *core_segments(PyObject *module, PyObject *arguments);
+PyObject *core_argsort(PyObject *module, PyObject *arguments);
 
 /* columns.c */
 PyObject *core_scan_columns(PyObject *module, PyObject *arguments);
@@ -92,9 +93,5 @@ PyObject *core_state_join(PyObject *module, PyObject *arguments);
 
 /* xla.c */
 PyObject *core_xla_handlers(PyObject *module, PyObject *nothing);
-
-/* keys.c */
-PyObject *core_histogram(PyObject *module, PyObject *arguments);
-PyObject *core_sort(PyObject *module, PyObject *arguments);
 
 #endif

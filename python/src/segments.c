@@ -1,4 +1,5 @@
-/* Running sums of segments: of the rows of columns in host memory, which make up tables here. */
+/* Running sums of segments: of the rows of columns in host memory, which make up tables here; and the order that puts
+ * the rows of a group side by side. */
 #include "module.h"
 
 enum { X, OUT, SEGMENTS, START, ARGUMENTS };
@@ -75,4 +76,20 @@ PyObject *core_segments(PyObject *module, PyObject *tuple) {
                                  : PyErr_Format(PyExc_ValueError, "x: has no whole rows of %zd", columns);
     columns_close(&opened);
     return result;
+}
+
+/* argsort(keys, order): the places of one-dimensional keys in their order, of equal ones in that of the array. */
+PyObject *core_argsort(PyObject *module, PyObject *tuple) {
+    (void)module;
+    PyObject *objects[2];
+    static const char *const names[] = {"keys", "order"};
+    struct columns columns;
+    table_sort_options options = {0};
+    if (!PyArg_ParseTuple(tuple, "OO", &objects[0], &objects[1]) || columns_open(&columns, objects, names, 2, 2) != 0)
+        return NULL;
+    struct call call;
+    const table_status status =
+        CALL(&call, &options.run.threads, table_argsort(&columns.views[0], &columns.views[1], &options));
+    columns_close(&columns);
+    return none_or(status);
 }

@@ -273,7 +273,6 @@ class OnCuda(Array):
 @pytest.mark.parametrize("faces", [["__cuda_array_interface__"], ["__dlpack__", "__dlpack_device__"]])
 def test_arrays_of_unknown_libraries_on_cuda_are_refused(faces):
     x = Foreign(OnCuda(np.ones((4, 3))), faces) if "__dlpack__" in faces else Foreign(np.ones((4, 3)), faces)
-    for call in (tuplescan.cumsum, tuplescan.cumulative_sum, tuplescan.column_totals, tuplescan.sort,
-                 tuplescan.histogram, tuplescan.bincount):  # fmt: skip
+    for call in (tuplescan.cumsum, tuplescan.cumulative_sum, tuplescan.column_totals):
         with pytest.raises(TypeError, match="arrays on CUDA.* give cupy.asarray"):
             call(x)

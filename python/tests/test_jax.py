@@ -283,9 +283,8 @@ def test_plain_call():
     np.testing.assert_array_equal(longer, np.cumulative_sum(x, axis=0, include_initial=True))
     with pytest.raises(TypeError, match="start"):
         jax.jit(lambda x: tuplescan.cumsum(x, start=1))(x)
-    for call in (tuplescan.column_totals, tuplescan.sort, lambda x: tuplescan.bincount(x[0])):
-        with pytest.raises(TypeError, match=r"refused inside of jit.*cumsum\(\)"):
-            jax.jit(call)(x)
+    with pytest.raises(TypeError, match=r"refused inside of jit.*cumsum\(\)"):
+        jax.jit(tuplescan.column_totals)(x)
 
 
 @pytest.mark.parametrize("as_on_cuda", [False, True])

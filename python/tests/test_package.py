@@ -54,11 +54,6 @@ def each_way():
         lambda: tuplescan.nancumsum(x, return_count=True),
         lambda: tuplescan._core.scan((keys, 3), (keys, 3), 0, 3, None, None),
         lambda: try_to(tuplescan._core.scan, (keys, 8), x, 0, 0, None, None),
-        lambda: tuplescan.sort(x),
-        lambda: tuplescan.argsort(x),
-        lambda: tuplescan.histogram(x, 3, weights=x),
-        lambda: tuplescan.bincount(keys, keys),
-        lambda: try_to(tuplescan._core.histogram, x[0], None, keys, x[0]),
         lambda: try_to(tuplescan._core.scan, 3, x, 0, 0, None, None),
         lambda: try_to(tuplescan._core.scan, x, x, 7, 0, None, None),
         lambda: try_to(tuplescan._core.scan, x, x, 0, 0, x[0, :2], None),
@@ -138,12 +133,6 @@ assert_type(tuplescan.cumulative_sum([1, 2], include_initial=True), NDArray[Any]
 assert_type(tuplescan.column_totals(x), NDArray[Any])
 assert_type(tuplescan.column_totals(x, state=state), NDArray[Any] | None)
 assert_type(tuplescan.nancumsum(x, return_count=True), tuple[Any, Any])
-assert_type(tuplescan.histogram(x), tuple[NDArray[np.int64], NDArray[Any]])
-assert_type(tuplescan.histogram(x, density=True), tuple[NDArray[Any], NDArray[Any]])
-assert_type(tuplescan.bincount([1]), NDArray[np.int64])
-assert_type(tuplescan.bincount([1], [0.5]), NDArray[np.float64])
-assert_type(tuplescan.sort(x), NDArray[np.float64])
-assert_type(tuplescan.argsort(x, descending=True), NDArray[np.int64])
 assert_type(tuplescan.cuda_unavailable(), str | None)
 assert_type(frames.cumsum({"a": x}), dict[str, Any])
 assert_type(frames.cummax({"a": x}), dict[str, Any])
@@ -189,12 +178,12 @@ def test_limits_of_threads(monkeypatch):
             assert tuplescan.get_num_threads() == by_default
         seen = []
         monkeypatch.setattr(tuplescan._core, "scan", lambda *_: seen.append(tuplescan.get_num_threads()) or 0)
-        monkeypatch.setattr(tuplescan._core, "histogram", lambda *_: seen.append(tuplescan.get_num_threads()))
+        monkeypatch.setattr(tuplescan._core, "column_totals", lambda *_: seen.append(tuplescan.get_num_threads()))
         tuplescan.nancumsum(np.ones(3), threads=5)
         tuplescan.cumsum(np.ones(3, ">f4"), threads=np.int8(6))
-        tuplescan.histogram(np.ones(3), threads=8)
+        tuplescan.column_totals(np.ones(3), threads=8)
         assert seen == [5, 6, 8] and tuplescan.get_num_threads() == by_default
-        for call, error in itertools.product((tuplescan.set_num_threads, lambda n: tuplescan.sort([1], threads=n),
+        for call, error in itertools.product((tuplescan.set_num_threads, lambda n: tuplescan.nancumsum([1], threads=n),
                                               lambda n: tuplescan.cumsum(np.ones(3), threads=n)),
                                              ((-1, ValueError), (2**31, ValueError), (2**70, ValueError),
                                               ("2", TypeError), (1.5, TypeError))):  # fmt: skip
@@ -216,8 +205,8 @@ def work(number):
         sums = [tuplescan.cumsum(x), np.array(tuplescan.cumsum(x.tolist(), dtype="f4")), tuplescan.cumsum(x.T, axis=1).T]
         sums.append(np.concatenate([tuplescan.cumsum(piece, state=own) for piece in (x[:1000], x[1000:])]))
         tuplescan.cumsum(x, state=shared, threads=1 + number % 3)
-        counts = tuplescan.bincount(np.array([number, 1], "u4"), minlength=9)
-        if any((s[:, 0] != np.arange(1, 3001)).any() for s in sums) or counts.sum() != 2 or own.rows != 3000:
+        totals = tuplescan.column_totals(np.array([number, 1], "u4"))
+        if any((s[:, 0] != np.arange(1, 3001)).any() for s in sums) or totals != number + 1 or own.rows != 3000:
             faults.append(number)
 threads = [threading.Thread(target=work, args=(number,)) for number in range(8)]
 for thread in threads: thread.start()
@@ -258,9 +247,7 @@ def test_no_more_threads_than_are_allowed():
         "of parts": lambda **limit: tuplescan.cumsum(x[:, :2], dtype="f4", **limit),
         "totals": lambda **limit: tuplescan.column_totals(x, **limit),
         "columns": lambda **limit: tuplescan.frames.cumsum(frame, **limit),
-        "sort": lambda **limit: tuplescan.sort(x, 0, **limit),
-        "argsort": lambda **limit: tuplescan.argsort(x.reshape(-1), **limit),
-        "histogram": lambda **limit: tuplescan.histogram(x, **limit),
+        "groups": lambda **limit: tuplescan.frames.cumsum(frame[:1], by=frame[1].view("i4"), **limit),
     }
     found = {}
     try:

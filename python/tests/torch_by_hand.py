@@ -597,9 +597,8 @@ def test_flags_and_subclasses(device):
     assert torch.equal(sums, tuplescan.cumsum(x))
     assert isinstance(tuplescan.cumsum(x.as_subclass(Own), 1), torch.Tensor)
     assert torch.equal(tuplescan.column_totals(x), tuplescan.cumsum(x)[-1])
-    for call in (tuplescan.column_totals, tuplescan.sort):
-        with pytest.raises(TypeError, match="gradients"):
-            call(values((3,), torch.float32, requires_grad=True))
+    with pytest.raises(TypeError, match="gradients"):
+        tuplescan.column_totals(values((3,), torch.float32, requires_grad=True))
 
 
 @pytest.mark.skipif(not hasattr(torch.Tensor, "__dlpack_c_exchange_api__"), reason="bfloat16 goes by numpy")

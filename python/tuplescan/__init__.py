@@ -19,8 +19,6 @@ from ._errors import OverflowAt
 __all__ = [
     "OverflowAt",
     "State",
-    "argsort",
-    "bincount",
     "column_totals",
     "cummax",
     "cummin",
@@ -31,19 +29,16 @@ __all__ = [
     "discounted_returns",
     "ewm_mean",
     "get_num_threads",
-    "histogram",
     "linear_recurrence",
     "nancumsum",
     "segmented_cumsum",
     "segmented_totals",
     "set_num_threads",
-    "sort",
 ]
 
 # Where what is imported when it is first asked for is, and numpy with it.
 _FROM = {
     "_calls": ("column_totals", "cummax", "cummin", "cumprod", "cumulative_sum", "nancumsum"),
-    "_keys": ("argsort", "bincount", "histogram", "sort"),
     "_recurrences": ("discounted_returns", "ewm_mean", "linear_recurrence"),
     "_segments": ("segmented_cumsum", "segmented_totals"),
     "_state": ("State",),

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal, SupportsIndex, TypeVar, Unpack, overload
+from typing import Any, Literal, SupportsIndex, Unpack, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
@@ -12,7 +12,6 @@ __version__: str
 __all__: list[str]
 
 _OfNumpy = NDArray[Any] | Sequence[Any] | complex
-_Type = TypeVar("_Type", bound=np.generic)
 _Axis = SupportsIndex | None
 
 class OverflowAt(OverflowError):
@@ -86,43 +85,6 @@ def column_totals(
 def column_totals(
     x: Any, dtype: Any = None, *, start: Any = None, state: State | None = None, threads: int | None = None
 ) -> Any: ...
-@overload
-def histogram(
-    a: ArrayLike,
-    bins: SupportsIndex | str | ArrayLike = 10,
-    range: tuple[float, float] | None = None,
-    density: Literal[False] | None = None,
-    weights: None = None,
-    **options: Unpack[Threads],
-) -> tuple[NDArray[np.int64], NDArray[Any]]: ...
-@overload
-def histogram(
-    a: ArrayLike,
-    bins: SupportsIndex | str | ArrayLike = 10,
-    range: tuple[float, float] | None = None,
-    density: bool | None = None,
-    weights: ArrayLike | None = None,
-    **options: Unpack[Threads],
-) -> tuple[NDArray[Any], NDArray[Any]]: ...
-@overload
-def bincount(
-    x: ArrayLike, weights: None = None, minlength: SupportsIndex = 0, **options: Unpack[Threads]
-) -> NDArray[np.int64]: ...
-@overload
-def bincount(
-    x: ArrayLike, weights: ArrayLike, minlength: SupportsIndex = 0, **options: Unpack[Threads]
-) -> NDArray[np.float64]: ...
-@overload
-def sort(
-    a: NDArray[_Type], axis: _Axis = -1, kind: str | None = None, *, descending: bool = False, **options: Unpack[Threads]
-) -> NDArray[_Type]: ...
-@overload
-def sort(
-    a: ArrayLike, axis: _Axis = -1, kind: str | None = None, *, descending: bool = False, **options: Unpack[Threads]
-) -> NDArray[Any]: ...
-def argsort(
-    a: ArrayLike, axis: _Axis = -1, kind: str | None = None, *, descending: bool = False, **options: Unpack[Threads]
-) -> NDArray[np.int64]: ...
 def set_num_threads(threads: int | None) -> None: ...
 def get_num_threads() -> int: ...
 def cuda_unavailable() -> str | None: ...

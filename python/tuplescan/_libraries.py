@@ -53,12 +53,6 @@ def library_of(x):
     return _Other() if by_dlpack else None
 
 
-def on_cuda(x):
-    """Whether numpy cannot see x, since it lies on a GPU of a library that is known."""
-    library = library_of(x)
-    return isinstance(library, _OnCuda) and library.on_cuda(x)
-
-
 class _OnHost:
     """Libraries whose arrays numpy can see without a copy."""
 

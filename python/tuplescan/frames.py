@@ -12,7 +12,6 @@ from . import _core
 from ._arrays import (NOTHING, add_no_rows, going_on, of_numpy, row_to_start_with, rows_at_once, sum_piece,
                       without_mask)  # fmt: skip
 from ._errors import OverflowAt
-from ._keys import argsort
 from ._kinds import kind_of, refuse_lazy, refuse_missing
 from ._operations import of_each_operation
 from ._segments import Segments, run
@@ -311,7 +310,10 @@ class _Groups:
 
     def __init__(self, keys):
         codes = _codes_of(keys)
-        self.order = argsort(codes)
+        codes, order = codes.astype(np.int64, copy=False), np.empty(len(codes), np.uint64)
+        if len(codes):
+            _core.argsort(np.ascontiguousarray(codes), order)
+        self.order = order.view(np.int64)
         self.segments = Segments(len(codes), keys=codes[self.order])
 
     def sums(self, values, kind, options):
