@@ -14,7 +14,6 @@ static PyMethodDef methods[] = {
     {"recurrence", core_recurrence, METH_VARARGS, NULL},
     {"segments", core_segments, METH_VARARGS, NULL},
     {"scan_columns", core_scan_columns, METH_VARARGS, NULL},
-    {"scan_on_stream", core_scan_on_stream, METH_VARARGS, NULL},
     {"column_totals", core_column_totals, METH_VARARGS, NULL},
     {"state_bytes", core_state_bytes, METH_VARARGS, NULL},
     {"state_begin", core_state_begin, METH_VARARGS, NULL},

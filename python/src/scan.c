@@ -15,27 +15,6 @@ int flags_read(table_scan_options *options, int flags, int known) {
     return 0;
 }
 
-/* tables_make(), also for offsets: of one table, with one row more in `out`. */
-static int make(struct tables *tables, const struct array *in, struct array *out, int axis, bool one_by_one,
-                const table_scan_options *options) {
-    if (!options->offsets)
-        return tables_make(tables, in, out, axis, options->operation, one_by_one);
-    if (axis < 0 || axis >= out->dims || out->shape[axis] == 0) {
-        PyErr_SetString(PyExc_ValueError, "out: must have one place more along that axis");
-        return -1;
-    }
-    const bool ascends = out->stride[axis] >= 0;
-    out->shape[axis]--;
-    const int taken = ascends ? tables_make(tables, in, out, axis, options->operation, one_by_one) : 0;
-    out->shape[axis]++;
-    if (taken != 1 || tables->count != 1)
-        return taken < 0 ? -1 : 0;
-    tables->out.rows++;
-    if (tables->out.rows == 2) /* of one row it said nothing */
-        tables->out.stride = out->stride[axis] / out->itemsize;
-    return tables->out.stride >= (ptrdiff_t)tables->out.columns && out->stride[axis] % out->itemsize == 0;
-}
-
 enum { X, OUT, START, STATE, FIRST, SKIPPED, WORKSPACE, ARRAYS };
 static const char *const names[ARRAYS] = {"x", "out", "start", "state", "first_overflow", "skipped", "workspace"};
 
@@ -116,7 +95,7 @@ static PyObject *sum(const struct tables *tables, struct tables_run *run) {
 static PyObject *scan_opened(struct array *arrays, PyObject *const *objects, int axis, struct tables_run *run) {
     struct tables tables;
     const bool one_by_one = run->check || objects[FIRST] != Py_None; /* a call for each table */
-    const int taken = make(&tables, &arrays[X], &arrays[OUT], axis, one_by_one, &run->options);
+    const int taken = tables_make(&tables, &arrays[X], &arrays[OUT], axis, run->options.operation, one_by_one);
     if (taken < 0)
         return NULL;
     const size_t calls = !taken || tables.count == 0 ? 0 : one_by_one ? tables.count : tables_calls(&tables);
@@ -150,34 +129,24 @@ static PyObject *scan(PyObject *const *objects, int axis, int flags, struct tabl
     return result;
 }
 
-/* scan(x, out, axis, flags, start, state): False if the library cannot take the arrays as they lie; with SKIP_NAN how
- * many were skipped; otherwise None when done, (row, column) of the first overflow. */
+/* scan(x, out, axis, flags, start, state, first_overflow, skipped, stream, workspace): the last four for device arrays
+ * alone, where the stream is a number. False if the library cannot take the arrays as they lie, or on a stream in many
+ * calls, or for arrays that share memory; with SKIP_NAN in host memory how many were skipped; on a stream the bytes of
+ * workspace that are needed, if `workspace` is None and the call needs one; otherwise None when done or queued, (row,
+ * column) of the first overflow. start: None or a carry row for each table; first_overflow: None or an i64 for each
+ * table, -1 afterwards if there was none; skipped: None or LAUNCHES_MOST zeros of i64, which add up to how many were
+ * skipped; workspace: None or device memory. */
 PyObject *core_scan(PyObject *module, PyObject *tuple) {
     (void)module;
-    PyObject *objects[ARRAYS] = {[FIRST] = Py_None, [SKIPPED] = Py_None, [WORKSPACE] = Py_None};
+    PyObject *objects[ARRAYS] = {[FIRST] = Py_None, [SKIPPED] = Py_None, [WORKSPACE] = Py_None}, *stream = Py_None;
     int axis, flags;
     struct tables_run run = {0};
-    if (!PyArg_ParseTuple(tuple, "OOiiOO", &objects[X], &objects[OUT], &axis, &flags, &objects[START], &objects[STATE]))
+    if (!PyArg_ParseTuple(tuple, "OOiiOO|OOOO", &objects[X], &objects[OUT], &axis, &flags, &objects[START],
+                          &objects[STATE], &objects[FIRST], &objects[SKIPPED], &stream, &objects[WORKSPACE]))
         return NULL;
-    return scan(objects, axis, flags, &run);
-}
-
-/* scan_on_stream(x, out, axis, flags, start, first_overflow, skipped, stream, workspace): device arrays. False as
- * scan(), where it would take many calls, and for arrays that share memory; the bytes of workspace that are needed, if
- * `workspace` is None and the call needs one; None when queued. start: None or a carry row for each table;
- * first_overflow: None or an i64 for each table, -1 afterwards if there was none; skipped: None or LAUNCHES_MOST zeros
- * of i64, which add up to how many were skipped; workspace: None or device memory. */
-PyObject *core_scan_on_stream(PyObject *module, PyObject *tuple) {
-    (void)module;
-    PyObject *objects[ARRAYS] = {[STATE] = Py_None};
-    int axis, flags;
-    unsigned long long stream;
-    struct tables_run run = {.on_stream = true};
-    if (!PyArg_ParseTuple(tuple, "OOiiOOOKO", &objects[X], &objects[OUT], &axis, &flags, &objects[START],
-                          &objects[FIRST], &objects[SKIPPED], &stream, &objects[WORKSPACE]))
-        return NULL;
-    run.options.stream = (void *)(uintptr_t)stream;
-    return scan(objects, axis, flags, &run);
+    run.on_stream = stream != Py_None;
+    run.options.stream = run.on_stream ? PyLong_AsVoidPtr(stream) : NULL;
+    return PyErr_Occurred() ? NULL : scan(objects, axis, flags, &run);
 }
 
 /* types_supported(number, number, operation): whether the library joins rows of the first type into the second one. */

@@ -30,7 +30,7 @@ static PyObject *run(const table_view *views, size_t columns, table_segments *se
     const size_t values = of_rows ? rows : segments->kind == TABLE_SEGMENT_OFFSETS ? count + 1 : count;
     segments->data = views[SEGMENTS].data;
     segments->type = views[SEGMENTS].type;
-    if (flags_read(&options, flags, FLAGS_OF_SCANS | FLAG_TOTALS) != 0 ||
+    if (flags_read(&options, flags, FLAGS_OF_SCANS | FLAG_OFFSETS | FLAG_TOTALS) != 0 ||
         check_length(&views[SEGMENTS], values, 1, "segments") != 0 ||
         check_length(&views[OUT], out_rows, columns, "out") != 0 ||
         (views[START].data && check_length(&views[START], count, columns, "start") != 0))

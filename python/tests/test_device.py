@@ -128,7 +128,7 @@ def lib(monkeypatch):
                                    gpu.check_bfloat16, gpu.check_states])  # fmt: skip
 def test_as_on_the_cpu(lib, check, monkeypatch):
     queued = []
-    for name in ("scan_on_stream", "recurrence"):
+    for name in ("scan", "recurrence"):
         own = getattr(_core, name)
         monkeypatch.setattr(_core, name, lambda *arguments, own=own: queued.append(1) or own(*arguments))
     check(lib)

@@ -1,6 +1,5 @@
-"""Linear recurrences and what is one, beside plain loops, and beside pandas where that is."""
+"""Linear recurrences and what is one, beside plain loops."""
 
-import functools
 import itertools
 
 import numpy as np
@@ -83,41 +82,6 @@ def test_pieces_have_the_bits_of_the_whole(kind):
         tuplescan.cumsum(b, state=state)
 
 
-@pytest.mark.parametrize("given", [{"alpha": 0.1}, {"span": 9}, {"halflife": 3.5}, {"com": 2}, {"alpha": 1}])
-def test_ewm_mean(given):
-    x = RANDOM.normal(size=(800, 3))
-    alpha = given.get("alpha") or {"span": 0.2, "halflife": 1 - 0.5 ** (1 / 3.5), "com": 1 / 3}[next(iter(given))]
-    for adjust, axis in itertools.product((False, True), (0, 1)):
-        got, front = tuplescan.ewm_mean(x, axis=axis, adjust=adjust, **given), np.moveaxis(x, axis, 0)
-        mean, weight, wanted = np.zeros(front.shape[1:]), 0, []
-        for i, row in enumerate(front):
-            weight = (1 - alpha) * weight + 1 if adjust else 1 / alpha if i else 1
-            mean = mean + (row - mean) / weight
-            wanted.append(mean)
-        close(got, np.moveaxis(np.array(wanted), 0, axis), "f8")
-        pandas = pytest.importorskip("pandas") if axis == 0 else None
-        if pandas:
-            close(got, pandas.DataFrame(x).ewm(adjust=adjust, **given).mean().to_numpy(), "f8")
-
-
-@pytest.mark.parametrize("ignore_na", [False, True])
-@pytest.mark.parametrize("adjust", [False, True])
-def test_ewm_mean_of_what_is_missing(adjust, ignore_na):
-    pandas = pytest.importorskip("pandas")
-    x = RANDOM.normal(size=(900, 4))
-    x[RANDOM.random(x.shape) < 0.4] = np.nan
-    x[:30, 1], x[100:800, 2], x[:, 3] = np.nan, np.nan, np.nan
-    for alpha in (0.02, 0.6, 1):  # at 0.5 without adjust pandas takes another way, and differs from its own at 0.4999
-        options = {"alpha": alpha, "adjust": adjust, "ignore_na": ignore_na}
-        close(tuplescan.ewm_mean(x, **options), pandas.DataFrame(x).ewm(**options).mean().to_numpy(), "f8")
-
-
-@pytest.mark.parametrize("adjust", [False, True])
-def test_ewm_mean_of_small_floats_has_weights_and_sums_of_wider_ones(adjust):
-    same = tuplescan.ewm_mean(np.full(2000, 60000, "f2"), alpha=0.01, adjust=adjust)
-    assert same.dtype == "f2" and np.all(np.abs(same - 60000.0) <= 32)  # one place of f2 there
-
-
 def test_small_floats_have_coefficients_of_wider_ones():
     ones = np.ones(3000, "f2")
     for got in (tuplescan.linear_recurrence(0.9999, ones), tuplescan.discounted_returns(ones, 0.9999)[::-1],
@@ -146,14 +110,9 @@ class WhereOfTorch:
 
 def test_coefficients_are_of_the_type_of_the_values(monkeypatch):
     x, ends = RANDOM.normal(size=500), RANDOM.random(500) < 0.05
-    gaps = np.where(RANDOM.random(500) < 0.4, np.nan, x)
-    calls = [functools.partial(tuplescan.ewm_mean, gaps, 0.1, adjust=adjust, ignore_na=ignore_na)
-             for adjust, ignore_na in itertools.product((False, True), repeat=2)]  # fmt: skip
-    calls.append(functools.partial(tuplescan.discounted_returns, x, 0.9, ends=ends))
-    expected = [call() for call in calls]
+    wanted = tuplescan.discounted_returns(x, 0.9, ends=ends)
     monkeypatch.setattr(NUMPY, "space", WhereOfTorch(), raising=False)
-    for call, wanted in zip(calls, expected):
-        np.testing.assert_array_equal(call(), wanted)
+    np.testing.assert_array_equal(tuplescan.discounted_returns(x, 0.9, ends=ends), wanted)
 
 
 def test_refused():
@@ -171,9 +130,6 @@ def test_refused():
         (lambda: tuplescan.linear_recurrence(1, b, 1, state=tuplescan.State()), ValueError),
         (lambda: tuplescan.linear_recurrence(1, b, out=np.ones(3)), ValueError),
         (lambda: tuplescan.linear_recurrence(1, b, state=tuplescan.State.begin("f8", 3)), ValueError),
-        (lambda: tuplescan.ewm_mean(b), ValueError),
-        (lambda: tuplescan.ewm_mean(b, 0.5, span=3), ValueError),
-        (lambda: tuplescan.ewm_mean(b, 1.5), ValueError),
         (lambda: tuplescan._core.recurrence(b, b[0], b, 0, None, None, None, None), ValueError),
         (lambda: tuplescan._core.recurrence(b[None, :2], b[None], +b[None], 0, None, None, None, None), ValueError),
     ]:

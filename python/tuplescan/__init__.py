@@ -27,7 +27,6 @@ __all__ = [
     "cumulative_sum",
     "cuda_unavailable",
     "discounted_returns",
-    "ewm_mean",
     "get_num_threads",
     "linear_recurrence",
     "nancumsum",
@@ -39,7 +38,7 @@ __all__ = [
 # Where what is imported when it is first asked for is, and numpy with it.
 _FROM = {
     "_calls": ("column_totals", "cummax", "cummin", "cumprod", "cumulative_sum", "nancumsum"),
-    "_recurrences": ("discounted_returns", "ewm_mean", "linear_recurrence"),
+    "_recurrences": ("discounted_returns", "linear_recurrence"),
     "_segments": ("segmented_cumsum", "segmented_totals"),
     "_state": ("State",),
 }

@@ -281,8 +281,6 @@ def _of_offsets(x, axis, options):
     """One place more, in which the sums so far are, of a state or 0."""
     shape, first, behind = offsets_of(x.shape, axis)
     result, state = np.empty(shape, options.dtype), options.state
-    if state is None and _sum_directly(x, result, axis, None, options) is None:
-        return result
     known = isinstance(state, State)
     with state._lock if known else contextlib.nullcontext():  # nobody sums between these two
         initial = state.sums() if known and state.dtype is not None else None

@@ -12,13 +12,13 @@ from . import _arrays, _core
 from ._errors import OverflowAt
 from ._kinds import COLUMNS, kind_of, refuse_lazy, refuse_missing, roots_of
 from ._tables import recur
-from ._types import (BFLOAT16, BY_NAME, CHECK_OVERFLOW, NUMBERS, OFFSETS, SUM, added_in, bfloat16, is_bfloat16,
+from ._types import (BFLOAT16, BY_NAME, CHECK_OVERFLOW, NUMBERS, SUM, added_in, bfloat16, is_bfloat16,
                      sums_type, taken, typed)  # fmt: skip
 
 _DLPACK_HOST = (1, 3, 11)  # memory of the CPU, and pinned memory of CUDA and of ROCm
 _DLPACK_CUDA = (2, 13)  # memory of a device, and managed memory
 
-# As many calls as _core.scan_on_stream() makes at most, each with a word for what it skipped.
+# As many calls as _core.scan() makes at most on a stream, each with a word for what it skipped.
 _CALLS_MOST = 32
 
 
@@ -359,12 +359,9 @@ class _OnCuda(_OnHost):
         shape, first, behind = _arrays.offsets_of(x.shape, axis)
         sums = self.types_for(x, options)[0]
         result = self.empty(shape, sums, x)
-        if not (
-            taken(self.name_of(x), sums, options.operation) and self._queue(x, result, axis, stream, options.bits())
-        ):
-            result[first] = 0
-            options.out, options.dtype = result[behind], self.type_named(sums)
-            self._queued(_Work(self, x, axis, options), stream, options)
+        result[first] = 0
+        options.out, options.dtype = result[behind], self.type_named(sums)
+        self._queued(_Work(self, x, axis, options), stream, options)
         return result
 
     def _queued(self, work, stream, options):
@@ -374,7 +371,7 @@ class _OnCuda(_OnHost):
         result = out if in_place else self.empty(x.shape, work.into, x)
         first = self.words(max(count, 1), -1, x) if options.check_overflow else None
         skipped = self.words(_CALLS_MOST, 0, x) if options.skip_nan else None
-        asked = stream, options.bits() & ~(CHECK_OVERFLOW | OFFSETS), work.start, first, skipped
+        asked = stream, options.bits() & ~CHECK_OVERFLOW, work.start, first, skipped
         moved = not self._queue(x, result, axis, *asked)
         if moved:  # columns that lie apart, shared memory, or many tables that need a call each: one table of a copy
             front = self.contiguous(self.space.moveaxis(x, axis, 0))
@@ -478,10 +475,10 @@ class _OnCuda(_OnHost):
 
     def _queue(self, x, result, axis, stream, bits, start=None, first=None, skipped=None):
         """Whether the library can take the arrays as they lie."""
-        arrays = self.typed(x), self.typed(result), axis, bits, start, first, skipped, stream
-        queued = _core.scan_on_stream(*arrays, None)
+        asked = self.typed(x), self.typed(result), axis, bits, start, None, first, skipped, stream
+        queued = _core.scan(*asked, None)
         if queued is not None and queued is not False:
-            queued = _core.scan_on_stream(*arrays, self.empty((queued,), "uint8", x))
+            queued = _core.scan(*asked, self.empty((queued,), "uint8", x))
         return queued is None
 
     def words(self, count, value, like):

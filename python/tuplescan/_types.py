@@ -132,7 +132,6 @@ class Options:
             | (REVERSE if self.reverse else 0)
             | (CHECK_OVERFLOW if self.check_overflow else 0)
             | (SKIP_NAN if self.skip_nan else 0)
-            | (OFFSETS if self.offsets else 0)
             | (SHIFTED if self.shifted else 0)
             | self.operation << OPERATION
         )
