@@ -11,7 +11,7 @@ from . import _core
 from ._errors import OverflowAt
 from ._kinds import refuse_missing
 from ._state import State, as_it_was_if_it_fails, copy_of, memory_for
-from ._types import (CHECK_OVERFLOW, MAXIMUM, MINIMUM, NUMBERS, OPERATION, PARTS, PRODUCT, REVERSE, SUM, added_in,
+from ._types import (CHECK_OVERFLOW, MAXIMUM, MINIMUM, NUMBERS, OPERATION, PARTS, REVERSE, SUM, added_in, identity,
                      sums_type, typed)  # fmt: skip
 
 try:
@@ -221,18 +221,9 @@ def like_subclass(x, sums):
     return wrapped if isinstance(wrapped, np.ndarray) else sums
 
 
-# What changes no result, which is what is masked counts.
-NOTHING = {
-    SUM: lambda x: 0,
-    MAXIMUM: np.ma.maximum_fill_value,
-    MINIMUM: np.ma.minimum_fill_value,
-    PRODUCT: lambda x: 1,
-}
-
-
 def without_mask(x, operation=SUM):
     """x with what changes nothing for what is masked."""
-    return np.asarray(x.filled(NOTHING[operation](x))) if isinstance(x, np.ma.MaskedArray) else np.asarray(x)
+    return np.asarray(x.filled(identity(operation, x.dtype.name))) if isinstance(x, np.ma.MaskedArray) else np.asarray(x)
 
 
 def _of_masked(x, options):

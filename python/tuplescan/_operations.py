@@ -1,7 +1,5 @@
 """cummax(), cummin() and cumprod(), made of a row each, and what those with gradients share."""
 
-import numpy as np
-
 from ._types import MAXIMUM, MINIMUM, PRODUCT, SUM
 
 _ROWS = {
@@ -58,17 +56,6 @@ def of_each_operation(make, example, shown=str, like="tuplescan.{name}()", also=
         row["like"] = _OF_NUMPY[name] if like is None else like.format(name=name)
         call.__doc__ = _DOCUMENT.format(example=example.format(name=name, shown=shown(list(wanted))), **row)
         yield call
-
-
-def first_of(operation, name):
-    """What exclusive results of that type begin with."""
-    if operation == PRODUCT:
-        return 1
-    if name == "bool":
-        return operation == MINIMUM
-    limits = np.iinfo(name) if "int" in name else None
-    least, greatest = (limits.min, limits.max) if limits else (-np.inf, np.inf)
-    return greatest if operation == MINIMUM else least
 
 
 def before(space, x, axis, reverse, first=None):

@@ -22,6 +22,18 @@ SUM, MAXIMUM, MINIMUM, PRODUCT, RECURRENCE = range(5)
 _OF_THEIR_OWN_TYPE = (MAXIMUM, MINIMUM)
 _RESULTS = ("sums", "maxima", "minima", "products")
 
+
+def identity(operation, name):
+    """What changes no result of that type, and what exclusive results begin with."""
+    if operation in (SUM, PRODUCT):
+        return int(operation == PRODUCT)
+    if name == "bool":
+        return operation == MINIMUM
+    limits = np.iinfo(name) if "int" in name else None
+    least, greatest = (limits.min, limits.max) if limits else (-np.inf, np.inf)
+    return greatest if operation == MINIMUM else least
+
+
 # What is added up, or multiplied, in another type than results have where C has no such results: integers of 8 and 16
 # bits in 64, which wraps alike.
 _WIDER = {np.dtype(of): np.dtype(by) for of, by in {"?": "i8", "i1": "i8", "i2": "i8", "u1": "u8", "u2": "u8"}.items()}

@@ -9,15 +9,14 @@ import operator
 import numpy as np
 
 from . import _core
-from ._arrays import (NOTHING, add_no_rows, going_on, of_numpy, row_to_start_with, rows_at_once, sum_piece,
-                      without_mask)  # fmt: skip
+from ._arrays import add_no_rows, going_on, of_numpy, row_to_start_with, sum_piece, without_mask
 from ._errors import OverflowAt
 from ._kinds import kind_of, refuse_lazy, refuse_missing
 from ._operations import of_each_operation
 from ._segments import Segments, run
 from ._state import as_it_was_if_it_fails
 from ._threads import limited
-from ._types import CHECK_OVERFLOW, EXCLUSIVE, MAXIMUM, REVERSE, SUM, Options, added_in, sums_type, typed
+from ._types import CHECK_OVERFLOW, EXCLUSIVE, MAXIMUM, REVERSE, SUM, Options, added_in, identity, sums_type, typed
 
 _BITS_OF_GROUPS = EXCLUSIVE | REVERSE | CHECK_OVERFLOW
 
@@ -206,7 +205,7 @@ def _prepared(column, dtype, shape, operation):
     if column.gaps is not None and not column.gaps.any():
         column.gaps = None
     if column.gaps is not None:
-        nothing = -0.0 if operation == SUM else NOTHING[operation](values)
+        nothing = -0.0 if operation == SUM else identity(operation, values.dtype.name)
         column.values = np.where(column.gaps, values.dtype.type(nothing), values)
     return kind
 
@@ -241,7 +240,7 @@ def _groups(columns, kinds):
 
 def _sum_group(columns, sums, start, options, memory):
     """Fills the columns of sums. Returns the first overflow, (row, number of the column), or None. What the library
-    does not take as it lies goes through a buffer."""
+    does not take as it lies goes through a table."""
     kind = options.dtype
     if len(columns[0]) == 0:
         if memory is not None:
@@ -253,31 +252,19 @@ def _sum_group(columns, sums, start, options, memory):
         found = _core.scan_columns(*views, options.bits(), begin, memory)
         if found is not False:
             return found
+    table = np.stack(columns, axis=1)
+    out, found = np.empty(table.shape, kind), None
     if memory is not None:
         with as_it_was_if_it_fails(memory):
-            return _sum_pieces(columns, sums, start, options, memory)
-    first = None
-    for j, (column, own) in enumerate(zip(columns, sums)):
-        begin = None if start is None else start[j]
+            found = sum_piece(table, out, start, options, memory)
+    else:
         try:
-            of_numpy(column, dataclasses.replace(options, out=own, start=begin))
+            of_numpy(table, dataclasses.replace(options, out=out, start=start))
         except OverflowAt as overflow:
-            first = min(first or (overflow.row, j), (overflow.row, j))
-    return first
-
-
-def _sum_pieces(columns, sums, start, options, memory):
-    """Some rows at a time as a table, on from the state in the memory."""
-    first, rows = None, rows_at_once(len(columns))
-    for i in range(0, len(columns[0]), rows):
-        table = np.stack([column[i : i + rows] for column in columns], axis=1)
-        out = np.empty(table.shape, options.dtype)
-        found = sum_piece(table, out, start, options, memory)
-        first = first or found
-        start = None  # the state has it
-        for own, made in zip(sums, out.T):
-            own[i : i + rows] = made
-    return first
+            found = overflow.row, overflow.column
+    for own, made in zip(sums, out.T):
+        own[:] = made
+    return found
 
 
 def _sum_columns(columns, kinds, options):

@@ -14,9 +14,9 @@ from jax.sharding import NamedSharding, PartitionSpec
 
 from . import _core
 from ._kinds import refuse_missing
-from ._operations import GRADIENTS, before, exclusive_of, first_of, of_each_operation
+from ._operations import GRADIENTS, before, exclusive_of, of_each_operation
 from ._tables import coefficients_shape, float_type, kept_in, three_axes
-from ._types import PRODUCT, SUM, taken
+from ._types import PRODUCT, SUM, identity, taken
 
 _SCAN, _RECURRENCE = "tuplescan_cumsum", "tuplescan_linear_recurrence"
 
@@ -310,7 +310,7 @@ def _of_an_operation(name, operation):
         made = _others.bind(x.astype(added_in), **options).astype(results)
         if not exclusive:
             return made
-        first = jnp.asarray(first_of(operation, results.name), results)
+        first = jnp.asarray(identity(operation, results.name), results)
         return exclusive_of(jnp, made, axis, bool(reverse), first)
 
     return call

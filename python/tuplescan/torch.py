@@ -12,9 +12,9 @@ from torch.autograd import forward_ad
 import tuplescan
 
 from ._libraries import library_of
-from ._operations import GRADIENTS, before, exclusive_of, first_of, of_each_operation
+from ._operations import GRADIENTS, before, exclusive_of, of_each_operation
 from ._tables import kept_in, recur
-from ._types import PRODUCT, Options, taken
+from ._types import PRODUCT, Options, identity, taken
 
 try:  # what torch makes its own gradients for operators of libraries of, and does not promise to keep
     from torch._functorch.utils import enable_single_level_autograd_function
@@ -435,7 +435,7 @@ def _of_an_operation(name, operation):
             raise TypeError(f"tuplescan.torch: there is no {name} of {x.dtype}")
         results = _at_once(name, x if x.dim() else x.reshape(1), dim, reverse)
         if exclusive:
-            first = torch.as_tensor(first_of(operation, _name(x.dtype)), dtype=x.dtype, device=x.device)
+            first = torch.as_tensor(identity(operation, _name(x.dtype)), dtype=x.dtype, device=x.device)
             results = exclusive_of(torch, results, dim, reverse, first)
         return results.reshape(x.shape)
 
