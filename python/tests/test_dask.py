@@ -50,8 +50,6 @@ def test_same_bits_as_one_machine(kind, name):
 def test_dtype_and_axis():
     x = rough((70, 900), "f4")
     blocks = da.from_array(x, (30, 111))
-    for axis in (0, 1, -1):
-        same(tuplescan.dask.cumsum(blocks, axis), tuplescan.cumsum(x, axis))
     same(tuplescan.dask.cumsum(blocks, 1, "f8"), tuplescan.cumsum(x, 1, "f8"))
     same(tuplescan.dask.cumsum(blocks.astype("i4"), dtype="i2"), tuplescan.cumsum(x.astype("i4"), dtype="i2"))
 

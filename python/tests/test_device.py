@@ -124,7 +124,7 @@ def lib(monkeypatch):
 
 
 @pytest.mark.parametrize("check", [gpu.check_kinds, gpu.check_options, gpu.check_out_and_dtype, gpu.check_overflow,
-                                   gpu.check_errors, gpu.check_nan, gpu.check_returns, gpu.check_initial,
+                                   gpu.check_errors, gpu.check_nan, gpu.check_initial,
                                    gpu.check_bfloat16, gpu.check_states])  # fmt: skip
 def test_as_on_the_cpu(lib, check, monkeypatch):
     queued = []

@@ -179,28 +179,6 @@ def test_exchange_table_of_another_device_or_version():
         _core.scan(exchanging(major=2)(x), np.ones(3), 0, 0, None, None)
 
 
-def test_jax_on_the_cpu():
-    jax = pytest.importorskip("jax")
-    x = jax.numpy.arange(12, dtype="float32").reshape(4, 3)
-    for axis in (0, 1):
-        sums = tuplescan.cumsum(x, axis)
-        assert isinstance(sums, jax.Array)
-        np.testing.assert_array_equal(np.asarray(sums), np.cumsum(np.asarray(x), axis))
-    assert tuplescan.cumulative_sum(x, axis=0, include_initial=True).shape == (5, 3)
-
-
-def test_torch_on_the_cpu():
-    torch = pytest.importorskip("torch")
-    x = torch.arange(12, dtype=torch.float32).reshape(4, 3)
-    out = torch.empty_like(x)
-    sums = tuplescan.cumsum(x)
-    assert isinstance(sums, torch.Tensor) and tuplescan.cumsum(x, out=out) is out
-    assert torch.equal(sums, torch.cumsum(x, 0)) and torch.equal(out, sums)
-    assert tuplescan.cumulative_sum(x, axis=0, include_initial=True).shape == (5, 3)
-    with pytest.raises(TypeError, match="gradients"):
-        tuplescan.cumsum(x.requires_grad_())
-
-
 @pytest.mark.parametrize("device", [None, 1, (), (1,), ("cpu", 0), [1, 0], (1, 0, 0),
                                     (-1, -1), (0, 0), (1, -1), (2**80, 0), (1, 2**31), (True, False)])  # fmt: skip
 def test_a_device_that_is_no_pair_of_integers(device):

@@ -228,61 +228,47 @@ def test_vmap_of_others():
 
 
 @pytest.mark.skipif(jax.device_count() < 2, reason="one device")
-def test_others_sharded():
-    count = jax.device_count()
-    mesh = Mesh(np.array(jax.devices()), ("parts",))
-    columns = NamedSharding(mesh, PartitionSpec(None, "parts"))
-    a, b = values((400, 2 * count)) / 100, values((400, 2 * count), "f4", 2)
-    placed = jax.device_put(b, columns)
-    for of in (a, a[:, :1], a[:1], np.float32(0.5)):
-        compiled = jax.jit(lambda a, b: tuplescan.jax.linear_recurrence(a, b, start=b[0]))
-        given = jax.device_put(of, columns if of.shape == b.shape else NamedSharding(mesh, PartitionSpec()))
-        h = compiled(given, placed)
-        same_bits(h, tuplescan.linear_recurrence(of, b, start=b[0]))
-        assert h.sharding.is_equivalent_to(columns, 2)
-        assert "all-gather" not in compiled.lower(given, placed).compile().as_text()
-    rows = jax.device_put(b, NamedSharding(mesh, PartitionSpec("parts")))
-    same_bits(jax.jit(tuplescan.jax.linear_recurrence)(a, rows), tuplescan.linear_recurrence(a, b))
-    gradient = jax.jit(jax.grad(lambda b: (tuplescan.jax.linear_recurrence(a, b) ** 2).sum()))(placed)
-    assert gradient.sharding.is_equivalent_to(columns, 2)
-    mapped = jax.shard_map(tuplescan.jax.linear_recurrence, mesh=mesh, in_specs=PartitionSpec(None, "parts"),
-                           out_specs=PartitionSpec(None, "parts"))  # fmt: skip
-    same_bits(mapped(jax.device_put(a, columns), placed), tuplescan.linear_recurrence(a, b))
-    for name in OTHERS:
-        same_bits(jax.jit(getattr(tuplescan.jax, name))(placed), getattr(tuplescan, name)(b))
-
-
-@pytest.mark.skipif(jax.device_count() < 2, reason="one device")
 def test_sharded():
     count = jax.device_count()
     mesh = Mesh(np.array(jax.devices()), ("parts",))
-    x = values((1000, 2 * count))
-    compiled = jax.jit(tuplescan.jax.cumsum)
-    ways = [(PartitionSpec(None, "parts"), False), (PartitionSpec("parts"), True), (PartitionSpec(), False)]
-    for spec, gathers in ways:
-        placed = jax.device_put(x[: 1000 // count * count], NamedSharding(mesh, spec))
-        sums = compiled(placed)
-        same_bits(sums, tuplescan.cumsum(np.asarray(placed)))
-        assert ("all-gather" in compiled.lower(placed).compile().as_text()) == gathers
-        if not gathers:
-            assert sums.sharding.is_equivalent_to(placed.sharding, 2)
-        same_bits(tuplescan.jax.cumsum(placed, 1, reverse=True), tuplescan.cumsum(np.asarray(placed), 1, reverse=True))
-    columns = jax.device_put(x, NamedSharding(mesh, PartitionSpec(None, "parts")))
-    gradient = jax.jit(jax.grad(lambda x: (tuplescan.jax.cumsum(x) ** 2).sum()))(columns)
-    assert gradient.sharding.is_equivalent_to(columns.sharding, 2)
-    mapped = jax.shard_map(tuplescan.jax.cumsum, mesh=mesh, in_specs=PartitionSpec(None, "parts"),
-                           out_specs=PartitionSpec(None, "parts"))  # fmt: skip
-    same_bits(mapped(columns), tuplescan.cumsum(x))
+    columns, rows, whole = PartitionSpec(None, "parts"), PartitionSpec("parts"), PartitionSpec()
+    x, a = values((1000 // count * count, 2 * count), "f4", 2), values((1000 // count * count, 2 * count)) / 100
+    calls = {name: lambda module, a, x, name=name: getattr(module, name)(x) for name in ("cumsum", *OTHERS)}
+    calls["linear_recurrence"] = lambda module, a, x: module.linear_recurrence(a, x, start=x[0])
+
+    def placed(of, spec):
+        return jax.device_put(of, NamedSharding(mesh, spec if of.shape == x.shape else whole))
+
+    for name, call in calls.items():
+        compiled = jax.jit(functools.partial(call, tuplescan.jax))
+        for of in (a, a[:, :1], a[:1], np.float32(0.5)) if name == "linear_recurrence" else (a,):
+            for spec, gathers in [(columns, False), (rows, True), (whole, False)]:
+                given = placed(of, columns if spec == columns else whole), placed(x, spec)
+                results = compiled(*given)
+                same_bits(results, call(tuplescan, of, x))
+                assert ("all-gather" in compiled.lower(*given).compile().as_text()) == gathers
+                assert gathers or results.sharding.is_equivalent_to(given[1].sharding, 2)
+        if name in ("cumsum", "linear_recurrence"):
+            given = placed(a, columns), placed(x, columns)
+            gradient = jax.jit(jax.grad(lambda x, call=call: (call(tuplescan.jax, a, x) ** 2).sum()))(given[1])
+            assert gradient.sharding.is_equivalent_to(given[1].sharding, 2)
+            mapped = functools.partial(call, tuplescan.jax)
+            mapped = jax.shard_map(mapped, mesh=mesh, in_specs=(columns, columns), out_specs=columns)
+            same_bits(mapped(*given), call(tuplescan, a, x))
 
 
 def test_plain_call():
     x = values((30, 4), "i4")
     for outside in (tuplescan.cumsum(jnp.asarray(x)), jax.jit(tuplescan.cumsum)(x)):
         np.testing.assert_array_equal(outside, np.cumsum(x, 0))
+    for outside in (tuplescan.cummax(jnp.asarray(x)), jax.jit(tuplescan.cummax)(x)):
+        np.testing.assert_array_equal(outside, np.maximum.accumulate(x, 0))
     longer = jax.jit(lambda x: tuplescan.cumulative_sum(x, axis=0, include_initial=True))(x)
     np.testing.assert_array_equal(longer, np.cumulative_sum(x, axis=0, include_initial=True))
     with pytest.raises(TypeError, match="start"):
         jax.jit(lambda x: tuplescan.cumsum(x, start=1))(x)
+    with pytest.raises(TypeError, match="start: is not for JAX arrays inside of jit"):
+        jax.jit(lambda x: tuplescan.cummax(x, start=3))(x)
     with pytest.raises(TypeError, match=r"refused inside of jit.*cumsum\(\)"):
         jax.jit(tuplescan.column_totals)(x)
 

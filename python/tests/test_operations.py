@@ -141,25 +141,6 @@ def test_refused():
         tuplescan.cummax(np.ones(3, "i4"), start=1.5)
 
 
-def test_other_libraries():
-    torch = pytest.importorskip("torch")
-    for name in OPERATIONS:
-        x = values((300, 4), "i4")
-        got = getattr(tuplescan, name)(torch.from_numpy(x), 1)
-        assert isinstance(got, torch.Tensor)
-        same(got.numpy(), reference(name, x, 1))
-
-
-@pytest.mark.filterwarnings("ignore:.*64:UserWarning")
-def test_arrays_of_jax():
-    jax = pytest.importorskip("jax")
-    x = values((300, 4), "i4")
-    assert tuplescan.cummax(jax.numpy.asarray(x)).tolist() == reference("cummax", x, 0).tolist()
-    assert jax.jit(tuplescan.cummax)(x).tolist() == reference("cummax", x, 0).tolist()
-    with pytest.raises(TypeError, match="start: is not for JAX arrays inside of jit"):
-        jax.jit(lambda x: tuplescan.cummax(x, start=3))(x)
-
-
 def test_frames_go_to_their_module():
     pandas = pytest.importorskip("pandas")
     assert tuplescan.cummax(pandas.Series([1, None, 0])).dropna().tolist() == [1, 1]

@@ -1,4 +1,4 @@
-"""Linear recurrences and what is one, beside plain loops."""
+"""Linear recurrences beside a plain loop."""
 
 import itertools
 
@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 import tuplescan
 from arrays import LAYOUTS
-from tuplescan._libraries import NUMPY
 
 RANDOM = np.random.default_rng(5)
 
@@ -84,35 +83,8 @@ def test_pieces_have_the_bits_of_the_whole(kind):
 
 def test_small_floats_have_coefficients_of_wider_ones():
     ones = np.ones(3000, "f2")
-    for got in (tuplescan.linear_recurrence(0.9999, ones), tuplescan.discounted_returns(ones, 0.9999)[::-1],
-                tuplescan.discounted_returns(ones, 0.9999, ends=np.arange(3000) < 0)[::-1]):  # fmt: skip
-        assert got.dtype == "f2" and abs(float(got[-1]) / 2592 - 1) < 2e-3  # .9999 of f2 is 1, which makes 3000
-
-
-def test_discounted_returns():
-    rewards, ends = RANDOM.normal(size=(500, 4)), RANDOM.random((500, 4)) < 0.05
-    for gamma in (0.99, RANDOM.random((500, 1))):
-        wanted = loop(np.where(ends, 0, gamma), rewards, reverse=True, start=7)
-        close(tuplescan.discounted_returns(rewards, gamma, ends=ends, start=7), wanted, "f8")
-    assert tuplescan.discounted_returns([1, 2, 4], 0.5).tolist() == [3, 4, 4]
-
-
-class WhereOfTorch:
-    """numpy, but where() makes floats of 32 bits of two numbers, as torch's does."""
-
-    def __getattr__(self, name):
-        return getattr(np, name)
-
-    def where(self, condition, a, b):
-        chosen = np.where(condition, a, b)
-        return chosen.astype("f4") if isinstance(a, float) and isinstance(b, float) else chosen
-
-
-def test_coefficients_are_of_the_type_of_the_values(monkeypatch):
-    x, ends = RANDOM.normal(size=500), RANDOM.random(500) < 0.05
-    wanted = tuplescan.discounted_returns(x, 0.9, ends=ends)
-    monkeypatch.setattr(NUMPY, "space", WhereOfTorch(), raising=False)
-    np.testing.assert_array_equal(tuplescan.discounted_returns(x, 0.9, ends=ends), wanted)
+    got = tuplescan.linear_recurrence(0.9999, ones)
+    assert got.dtype == "f2" and abs(float(got[-1]) / 2592 - 1) < 2e-3  # .9999 of f2 is 1, which makes 3000
 
 
 def test_refused():
@@ -122,7 +94,6 @@ def test_refused():
         (lambda: tuplescan.linear_recurrence(np.ones((2, 4, 3)), b), ValueError),
         (lambda: tuplescan.linear_recurrence(1, b.astype("c8")), TypeError),
         (lambda: tuplescan.linear_recurrence(1j, b), TypeError),
-        (lambda: tuplescan.discounted_returns(b, 1j), TypeError),
         (lambda: tuplescan.linear_recurrence(None, b), TypeError),
         (lambda: tuplescan.linear_recurrence("1", b), TypeError),
         (lambda: tuplescan.linear_recurrence(1, b.astype("O")), TypeError),

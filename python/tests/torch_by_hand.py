@@ -181,14 +181,11 @@ def test_values_of_bfloat16(exclusive, reverse, device):
 
 
 @on_each_device
-def test_recurrences_into_views_and_returns(device):
-    x, ends = values((300, 3), torch.float64), torch.rand(300, 3) < 0.1
+def test_recurrences_into_views(device):
+    x = values((300, 3), torch.float64)
     negated = torch.zeros(300, 3, dtype=torch.complex128, device=device)
     tuplescan.linear_recurrence(0.5, x.to(device), out=negated.conj().imag)
     assert torch.equal(-negated.imag, tuplescan.linear_recurrence(0.5, x.to(device)))
-    got = tuplescan.torch.discounted_returns(x.to(device), 0.9, ends=ends.to(device), start=2)
-    wanted = tuplescan.discounted_returns(x.numpy(), 0.9, ends=ends, start=2)
-    assert got.cpu().numpy().tobytes() == wanted.tobytes()
 
 
 @on_each_device

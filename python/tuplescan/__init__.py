@@ -26,7 +26,6 @@ __all__ = [
     "cumsum",
     "cumulative_sum",
     "cuda_unavailable",
-    "discounted_returns",
     "get_num_threads",
     "linear_recurrence",
     "nancumsum",
@@ -37,8 +36,8 @@ __all__ = [
 
 # Where what is imported when it is first asked for is, and numpy with it.
 _FROM = {
-    "_calls": ("column_totals", "cummax", "cummin", "cumprod", "cumulative_sum", "nancumsum"),
-    "_recurrences": ("discounted_returns", "linear_recurrence"),
+    "_calls": ("column_totals", "cummax", "cummin", "cumprod", "cumulative_sum", "linear_recurrence",
+               "nancumsum"),  # fmt: skip
     "_segments": ("segmented_cumsum", "segmented_totals"),
     "_state": ("State",),
 }

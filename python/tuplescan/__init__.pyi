@@ -119,11 +119,6 @@ def linear_recurrence(
 @overload
 def linear_recurrence(a: Any, b: Any, axis: _Axis = 0, out: Any = None, **options: Unpack[Continued]) -> Any: ...
 
-# The results are an array of the library of the rewards.
-def discounted_returns(
-    rewards: Any, gamma: Any, axis: _Axis = 0, *, ends: Any = None, start: Any = None, **options: Unpack[Threads]
-) -> Any: ...
-
 # The results are arrays of the library of x, ragged for a ragged x.
 def segmented_cumsum(
     x: Any,

@@ -6,7 +6,7 @@ import numpy as np
 
 from . import _arrays, _core
 from ._kinds import refuse_missing
-from ._libraries import library_of
+from ._libraries import NUMPY, library_of
 from ._operations import of_each_operation
 from ._threads import limited
 from ._types import Options
@@ -167,3 +167,54 @@ cummax, cummin, cumprod = of_each_operation(
     returns="out, or a new array of x's library",
     raises="TypeError, ValueError, numpy.exceptions.AxisError, OverflowAt, RuntimeError",
 )
+
+
+@limited
+def linear_recurrence(a, b, axis=0, out=None, *, exclusive=False, reverse=False, start=None, state=None, threads=None):
+    """The linear recurrence h[i] = a[i] * h[i - 1] + b[i] along an axis, with the same bits of floats everywhere.
+
+    Parameters
+    ----------
+    a : array that broadcasts to b's shape
+        A number, a row, a column or a coefficient for each value. 0 lets nothing of what is before it through.
+    b : array of at least one dimension
+        Floats of 16 to 64 bits; integers are converted to float64. On CUDA it stays there.
+    axis : int
+    out : array of b's shape, optional
+        Where to put the results.
+    exclusive : bool
+        result[i] = h[i - 1] instead; result[0] is start.
+    reverse : bool
+        h[i] = a[i] * h[i + 1] + b[i], from the last place to the first.
+    start : scalar or array, optional
+        h before the first place, or with reverse after the last one; by default 0. Its shape must broadcast to b's
+        without the axis.
+    state : State, optional
+        Go on from the rows that it has seen, with the bits of the whole. Only for axis 0.
+    threads : int, optional
+        As for cumsum().
+
+    Returns
+    -------
+    out, or a new array of b's library
+        Of b's shape; where `a` is an array, of the type that both are promoted to.
+
+    Raises
+    ------
+    TypeError
+        For other types.
+    ValueError
+        For shapes that do not match, and a state that does not fit.
+    RuntimeError
+        For arrays on CUDA with a state, and if the CUDA backend fails or is not there.
+
+    Examples
+    --------
+    >>> tuplescan.linear_recurrence(0.5, [1.0, 0.0, 0.0, 4.0])
+    array([1.   , 0.5  , 0.25 , 4.125])
+    >>> tuplescan.linear_recurrence([0.5, 0.5, 0.0, 0.5], [1.0, 0.0, 1.0, 0.0])  # begins anew at place 2
+    array([1. , 0.5, 1. , 0.5])
+    """
+    refuse_missing(b, "b")
+    options = Options(axis, None, out, exclusive, reverse, start, state=state, call="linear_recurrence")
+    return (library_of(b) or NUMPY).recurrence(a, b, options)

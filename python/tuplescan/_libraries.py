@@ -2,6 +2,7 @@
 are summed where they are, on their library's current stream, and nothing waits; their results are the library's."""
 
 import contextlib
+import importlib
 import math
 import operator
 import sys
@@ -200,14 +201,9 @@ class _Frame(_OnHost):
         if refused:
             by = f"tuplescan.{'dask' if on_dask else 'frames'}.{call}()"
             raise TypeError(f"{refused[0]}: is for arrays, and {type(x)!r} is summed by {by}, which has it not")
-        asked = {name: getattr(options, name) for name in has}
-        if on_dask:
-            from . import dask
-
-            return getattr(dask, call)(x, options.axis, options.dtype, **asked)
-        from . import frames
-
-        return getattr(frames, call)(x, options.dtype, **asked)
+        module = importlib.import_module(".dask" if on_dask else ".frames", __package__)
+        given = (x, options.axis, options.dtype) if on_dask else (x, options.dtype)
+        return getattr(module, call)(*given, **{name: getattr(options, name) for name in has})
 
     def recurrence(self, a, b, options):
         if kind_of(b) != "dask.Array":

@@ -272,10 +272,6 @@ class State:
         other : State
             Is not changed.
 
-        Returns
-        -------
-        None
-
         Raises
         ------
         ValueError

@@ -508,33 +508,3 @@ def linear_recurrence(a, b, dim=0, *, exclusive=False, reverse=False, start=None
         first = torch.zeros((), dtype=dtype, device=b.device) if start is None else start.to(dtype)
         h = exclusive_of(torch, h, dim, reverse, first)
     return h.reshape(b.shape)
-
-
-def discounted_returns(rewards, gamma, dim=0, *, ends=None, start=None):
-    """What follows each step, discounted: tuplescan.discounted_returns(), with gradients.
-
-    Parameters
-    ----------
-    rewards, gamma, dim, ends, start
-        As for tuplescan.discounted_returns().
-
-    Returns
-    -------
-    Tensor of the rewards' shape
-        Of their type.
-
-    Raises
-    ------
-    ValueError, IndexError, TypeError, RuntimeError
-        As linear_recurrence().
-
-    Examples
-    --------
-    >>> import torch
-    >>> tuplescan.torch.discounted_returns(torch.tensor([1.0, 0.0, 2.0]), 0.5)
-    tensor([1.5000, 1.0000, 2.0000])
-    """
-    kind = rewards.dtype if rewards.is_floating_point() else torch.get_default_dtype()
-    gamma = torch.as_tensor(gamma, dtype=_kept(kind), device=rewards.device)
-    a = gamma if ends is None else torch.where(ends, 0, gamma)
-    return linear_recurrence(a, rewards.to(_kept(kind)), dim, reverse=True, start=start).to(kind)

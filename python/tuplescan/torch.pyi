@@ -14,11 +14,3 @@ cumprod = cumsum
 def linear_recurrence(
     a: torch.Tensor | float, b: torch.Tensor, dim: int = 0, **options: Unpack[Started]
 ) -> torch.Tensor: ...
-def discounted_returns(
-    rewards: torch.Tensor,
-    gamma: torch.Tensor | float,
-    dim: int = 0,
-    *,
-    ends: torch.Tensor | None = None,
-    start: torch.Tensor | float | None = None,
-) -> torch.Tensor: ...
