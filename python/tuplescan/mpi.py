@@ -1,4 +1,4 @@
-"""Sums, maxima, minima and products of an array whose rows are spread over the ranks of an MPI communicator, with the
+"""Sums, maxima, minima, products and recurrences of an array whose rows are spread over the ranks of an MPI communicator, with the
 bits of one process that has them all. mpi4py is imported by the calls, and is no requirement.
 
 The array is the rows of rank 0, followed by those of rank 1, and so on; any rank may have any number of rows, 0 too.
@@ -16,13 +16,14 @@ import pickle
 
 import numpy as np
 
-from . import _arrays, _calls
+from . import _arrays, _calls, _tables
 from ._errors import OverflowAt
 from ._kinds import refuse_missing
+from ._libraries import NUMPY
 from ._operations import of_each_operation
 from ._state import State
 from ._threads import limited
-from ._types import Options, added_in, sums_type
+from ._types import RECURRENCE, SUM, Options, added_in, sums_type
 
 
 def _communicator(comm):
@@ -58,7 +59,7 @@ def _agreed(comm, call, *arguments, turned=False):
     return result
 
 
-def _look_at(x, asked):
+def _look_at(x, asked, a):
     out, state = asked.out, asked.state
     if isinstance(x, np.ma.MaskedArray):
         raise TypeError("x: masked arrays are not summed by ranks; give x.filled(0)")
@@ -70,13 +71,22 @@ def _look_at(x, asked):
         raise ValueError("out: must be a writable array of numpy, of x's shape")
     if state is not None and not isinstance(state, State):
         raise TypeError(f"state: {type(state)!r} is no State")
+    if a is not None:
+        kind = np.result_type(a, x) if np.ndim(a) else x.dtype
+        return x, np.dtype(_tables.float_type(kind.name))
     sums = sums_type(x.dtype, asked.dtype, None if out is None else out.dtype, asked.operation)
     if sums.kind == "c":
         raise TypeError("x: complex arrays are not summed by ranks; sum their real and imaginary parts")
     return x, sums
 
 
-def _states(comm, x, asked):
+def _results(a, x, options):
+    if a is None:
+        return (_calls.totals if options.state_alone else _calls.scan)(x, options)
+    return NUMPY.recurrence(a, x, dataclasses.replace(options, dtype=options.dtype.name))
+
+
+def _states(comm, x, asked, a=None):
     """The state of all rows before this rank's, and that of its own; on rank 0 None, and with what it goes on from."""
     state, sums, operation = asked.state, asked.dtype, asked.operation
 
@@ -86,7 +96,7 @@ def _states(comm, x, asked):
         else:
             range_ = State._begin(added_in(sums, operation), math.prod(x.shape[1:]), first_row, operation)
         start = None if comm.rank else asked.start
-        _calls.totals(x, Options(0, sums, start=start, state=range_, operation=operation))
+        _results(a, x, Options(0, sums, start=start, state=range_, operation=operation, state_alone=True))
         return range_
 
     rows = comm.allgather(len(x))
@@ -111,8 +121,8 @@ def _last(comm, before, own):
     return comm.bcast(end, root=comm.size - 1)
 
 
-def _prepare(comm, x, asked, *same):
-    x, sums = _agreed(comm, _look_at, x, asked)
+def _prepare(comm, x, asked, *same, a=None):
+    x, sums = _agreed(comm, _look_at, x, asked, a)
     facts = (x.shape[1:], sums.str, *same)
     for rank, others in enumerate(comm.allgather(facts)):
         if others != facts:
@@ -121,8 +131,8 @@ def _prepare(comm, x, asked, *same):
     return x, sums
 
 
-def _in_order(comm, x, out, asked):
-    before, own = _states(comm, x, asked)
+def _in_order(comm, x, out, asked, a):
+    before, own = _states(comm, x, asked, a)
     wanted = comm.allreduce(asked.state is not None, max)
     end = _last(comm, before, own) if wanted else None
 
@@ -130,7 +140,7 @@ def _in_order(comm, x, out, asked):
         options = dataclasses.replace(asked, out=out, reverse=False, start=None, state=before)
         if comm.rank == 0:
             options.start, options.state = asked.start, State() if asked.state is None else asked.state.copy()
-        return _calls.scan(x, options)
+        return _results(a, x, options)
 
     try:
         result = _agreed(comm, own_results, turned=asked.reverse)
@@ -143,11 +153,12 @@ def _in_order(comm, x, out, asked):
     return result
 
 
-def _from_the_end(comm, x, out, asked):
+def _from_the_end(comm, x, out, asked, a):
     """The same with ranks and rows in the other order. An overflow's row is counted from the first one of all."""
     turned = comm.Split(0, -comm.rank)
+    a = a[::-1] if a is not None and np.ndim(a) == x.ndim else a
     try:
-        result = _in_order(turned, x[::-1], None if out is None else out[::-1], asked)
+        result = _in_order(turned, x[::-1], None if out is None else out[::-1], asked, a)
     except OverflowAt as overflow:
         raise OverflowAt(turned.allreduce(len(x)) - 1 - overflow.row, overflow.column) from None
     finally:
@@ -155,14 +166,14 @@ def _from_the_end(comm, x, out, asked):
     return result[::-1] if out is None else out
 
 
-def _scan(comm, x, asked):
+def _scan(comm, x, asked, a=None):
     comm = _communicator(comm)
     asked.exclusive, asked.reverse, out = bool(asked.exclusive), bool(asked.reverse), asked.out
-    x, asked.dtype = _prepare(comm, x, asked, asked.exclusive, asked.reverse)
+    x, asked.dtype = _prepare(comm, x, asked, asked.exclusive, asked.reverse, a=a)
     if math.prod(x.shape[1:]) == 0:
-        nothing = dataclasses.replace(asked, start=None, state=None, reverse=False)
+        nothing = dataclasses.replace(asked, start=None, state=None, reverse=False, operation=SUM)
         return _agreed(comm, lambda: _arrays.of_numpy(x, nothing))
-    return (_from_the_end if asked.reverse else _in_order)(comm, x, out, asked)
+    return (_from_the_end if asked.reverse else _in_order)(comm, x, out, asked, a)
 
 
 def _of_an_operation(name, operation):
@@ -220,6 +231,39 @@ cumsum, cummax, cummin, cumprod = of_each_operation(
     returns="out, or a new array of x's shape",
     raises="ValueError, TypeError, OverflowAt, ImportError",
 )
+
+
+@limited
+def linear_recurrence(a, b, out=None, *, comm=None, exclusive=False, reverse=False, start=None, state=None,
+                      threads=None):  # fmt: skip
+    """The linear recurrence h[i] = a[i] * h[i - 1] + b[i] along axis 0, through the rows of all ranks: the bits of
+    tuplescan.linear_recurrence() of the whole arrays.
+
+    Parameters
+    ----------
+    a : number or array
+        This rank's coefficients: an array of as many axes as b has a row for each of b's, or one for all of them.
+    b : numpy array of shape (n, ...)
+        This rank's rows, of floats or integers.
+    out, comm, exclusive, reverse, start, state, threads
+        As for cumsum().
+
+    Returns
+    -------
+    out, or a new array of b's shape
+
+    Raises
+    ------
+    ValueError, TypeError, ImportError
+        As cumsum() and tuplescan.linear_recurrence(), on all ranks.
+
+    Examples
+    --------
+    >>> tuplescan.mpi.linear_recurrence(0.5, [1.0, 0.0, 4.0])  # with one rank
+    array([1.  , 0.5 , 4.25])
+    """
+    asked = Options(0, None, out, exclusive, reverse, start, state=state, operation=RECURRENCE)
+    return _scan(comm, b, asked, a if np.ndim(a) == 0 else np.asarray(a))
 
 
 @limited

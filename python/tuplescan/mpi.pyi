@@ -3,7 +3,7 @@ from typing import Any, Unpack
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from . import State
-from ._options import Checked
+from ._options import Checked, Continued
 
 # comm is an mpi4py.MPI.Intracomm: Any, so that who reads stubs need not have MPI.
 def cumsum(
@@ -19,6 +19,10 @@ def cumsum(
 cummax = cumsum
 cummin = cumsum
 cumprod = cumsum
+
+def linear_recurrence(
+    a: ArrayLike, b: ArrayLike, out: NDArray[Any] | None = None, *, comm: Any = None, **options: Unpack[Continued]
+) -> NDArray[Any]: ...
 
 # None for a state that begins beyond row 0, which may be another rank's.
 def column_totals(
