@@ -4,8 +4,8 @@
  * The table is the rows of rank 0, followed by those of rank 1, and so on. Any rank may have any number of rows, 0 too.
  * Results are those of one process that has the whole table, bit for bit, floats too, whatever the split.
  *
- * All calls are collective: each rank of the communicator makes the same call, with the same columns, types, bins or
- * digit, and options->exclusive, reverse, offsets, skip_nan and operation. All other options, the backend, the
+ * All calls are collective: each rank of the communicator makes the same call, with the same columns and types,
+ * and options->exclusive, reverse, offsets, skip_nan and operation. All other options, the backend, the
  * strategy and the number of threads among them, are each rank's own. The tables lie where table_prefix_sum() of the
  * rank takes them, in host or device memory; carries, totals, states, skipped and first_overflow are host memory
  * (BACKEND). What ranks tell each other are states (tuplescan/state.h), made by reading the rank's rows once:
@@ -68,19 +68,6 @@ TABLE_API table_status table_linear_recurrence_mpi(const table_view *a, const ta
  */
 TABLE_API table_status table_column_totals_mpi(const table_view *in, table_type out_type, void *totals,
                                                const table_scan_options *options, MPI_Comm comm);
-
-/* As table_histogram() of the values of all ranks, on each rank: counts for the table as a whole, without weights
- * (ARGUMENT). values, result and outside are host memory (BACKEND). Errors leave result and outside unspecified. */
-TABLE_API table_status table_histogram_mpi(const table_view *values, const table_bins *bins, const table_view *result,
-                                           const table_histogram_options *options, MPI_Comm comm);
-
-/* How many keys have each digit d: on this rank, counts[d]; on all ranks before it, before[d]; on all ranks, totals[d].
- * So the keys of this rank with digit d go, in their order, to the places of a stable sort from
- * totals[0] + ... + totals[d - 1] + before[d] on. Each has 2^bits words of host memory, and so is that of the keys
- * (BACKEND). */
-TABLE_API table_status table_digit_counts_mpi(const table_view *keys, const table_digit *digit, uint64_t *counts,
-                                              uint64_t *before, uint64_t *totals, const table_pipeline_options *options,
-                                              MPI_Comm comm);
 
 TABLE_END
 

@@ -36,8 +36,7 @@ struct common {
 enum { CALL, COLUMNS, IN, OUT, DETAILS, COMMONS = DETAILS + RANKS_DETAILS };
 
 static const char *value_name(unsigned which, uint64_t value, char text[32]) {
-    static const char *const calls[] = {"prefix_sum", "column_totals", "linear_recurrence", "histogram",
-                                        "digit_counts"};
+    static const char *const calls[] = {"prefix_sum", "column_totals", "linear_recurrence"};
     if (which == CALL && value < sizeof calls / sizeof *calls)
         return calls[value];
     if ((which == IN || which == OUT) && table_type_name((table_type)value))
@@ -46,16 +45,17 @@ static const char *value_name(unsigned which, uint64_t value, char text[32]) {
     return text;
 }
 
-static table_status find_difference(const struct common *commons, const char *const *detail_names) {
-    static const char *const names[] = {"the call", "columns", "the type of in", "the type of out"};
+static table_status find_difference(const struct common *commons) {
+    static const char *const names[COMMONS] = {
+        "the call", "columns", "the type of in", "the type of out", "exclusive",
+        "reverse",  "offsets", "skip_nan",       "operation",       "shifted_coefficients"};
     char text[TEXT], least[32], greatest[32];
     for (unsigned i = 0; i < COMMONS; i++) {
         const uint64_t from = ~commons[i].least_flipped, to = commons[i].greatest;
         if (from == to)
             continue;
-        snprintf(text, sizeof text, "ranks differ in %s: %s on one, %s on another",
-                 i < DETAILS ? names[i] : detail_names[i - DETAILS], value_name(i, from, least),
-                 value_name(i, to, greatest));
+        snprintf(text, sizeof text, "ranks differ in %s: %s on one, %s on another", names[i],
+                 value_name(i, from, least), value_name(i, to, greatest));
         return table_error_set(TABLE_ERROR_RANKS, text);
     }
     return TABLE_OK;
@@ -73,7 +73,7 @@ table_status together_agree(const struct together *all, struct plea *plea) {
         values[DETAILS + i] = plea->details[i];
     for (unsigned i = 0; i < COMMONS; i++)
         words.commons[i] = (struct common){values[i], ~values[i]};
-    plea->rows.asks_before = true; /* whatever the call: others may make another one */
+    plea->rows.asks_before = true;
     const table_status status = all->by->survey(all, &words.failed, sizeof words / sizeof(uint64_t), &plea->rows);
     if (status != TABLE_OK)
         return status;
@@ -82,7 +82,7 @@ table_status together_agree(const struct together *all, struct plea *plea) {
     plea->wants_overflow = words.wants_overflow;
     plea->wants_count = words.wants_count;
     plea->wants_end = words.wants_end;
-    return find_difference(words.commons, plea->detail_names);
+    return find_difference(words.commons);
 }
 
 table_status together_end(const struct together *all, struct outcome *outcome) {

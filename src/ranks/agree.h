@@ -11,17 +11,10 @@ struct plea {
     table_status status; /* of what it has looked at by itself; table_error_detail() has the reason */
 
     /* These are the same on all ranks. */
-    enum plea_call {
-        RANKS_CALL_PREFIX_SUM,
-        RANKS_CALL_COLUMN_TOTALS,
-        RANKS_CALL_LINEAR_RECURRENCE,
-        RANKS_CALL_HISTOGRAM,
-        RANKS_CALL_DIGIT_COUNTS
-    } call;
+    enum plea_call { RANKS_CALL_PREFIX_SUM, RANKS_CALL_COLUMN_TOTALS, RANKS_CALL_LINEAR_RECURRENCE } call;
     uint64_t columns;
     table_type in, out;
-    uint64_t details[RANKS_DETAILS];
-    const char *const *detail_names; /* NULL behind the last one, if they are fewer */
+    uint64_t details[RANKS_DETAILS]; /* options */
 
     /* Whether it wants to be told; afterwards, whether any rank does. */
     bool wants_overflow, wants_count, wants_end;

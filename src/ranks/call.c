@@ -10,9 +10,6 @@
 
 enum { TEXT = 256 };
 
-static const char *const DETAIL_NAMES[RANKS_DETAILS] = {"exclusive", "reverse",   "offsets",
-                                                        "skip_nan",  "operation", "shifted_coefficients"};
-
 void ranks_begin(struct ranks_call *call, struct together *all, const table_view *in, table_type out_type,
                  enum plea_call which, const table_scan_options *options) {
     *call = (struct ranks_call){.all = all};
@@ -27,7 +24,6 @@ void ranks_begin(struct ranks_call *call, struct together *all, const table_view
                                .details = {options->exclusive != 0, options->reverse != 0, options->offsets != 0,
                                            options->skip_nan != 0, (uint64_t)options->operation,
                                            options->shifted_coefficients != 0},
-                               .detail_names = DETAIL_NAMES,
                                .wants_overflow = options->first_overflow != NULL,
                                .wants_count = options->skipped != NULL};
     all->backwards = options->reverse != 0;

@@ -93,7 +93,7 @@ static void check_refused(const char *says, table_status status) {
     CHECK(strncmp(table_error_detail(), "rank 0: ", 8) == 0);
 }
 
-static void check_words_of_sums(const struct ranks *ranks, void *word) {
+static void check_words_named(const struct ranks *ranks, void *word) {
     uint64_t values[4] = {1, 2, 3, 4}, sums[4] = {0};
     void *const mine = ranks->rank == 0 ? word : NULL;
     const table_view in = {values, 4, 1, 0, TABLE_U64}, out = {sums, 4, 1, 0, TABLE_U64};
@@ -118,35 +118,10 @@ static void check_words_of_sums(const struct ranks *ranks, void *word) {
         CHECK(sums[i] == 0);
 }
 
-static void check_words_of_keys(const struct ranks *ranks, void *word) {
-    uint32_t values[4] = {0, 1, 1, 0};
-    uint64_t counts[3][2] = {{0}}, outside[TABLE_OUTSIDE_WORDS];
-    const bool guilty = ranks->rank == 0;
-    const table_view keys = {values, 4, 1, 0, TABLE_U32}, device = {word, 4, 1, 0, TABLE_U32};
-    const table_view result = {counts, 1, 2, 0, TABLE_U64}, device_result = {word, 1, 2, 0, TABLE_U64};
-    const table_bins bins = {.kind = TABLE_BINS_INTEGER, .count = 2};
-    const table_digit digit = {.bits = 1};
-    const table_histogram_options options = {.outside = guilty ? word : outside};
-    const MPI_Comm comm = ranks->comm;
-    static const char keys_say[] = "the CPU backend cannot reach memory of CUDA device ";
-    check_refused(keys_say, table_histogram_mpi(guilty ? &device : &keys, &bins, &result, NULL, comm));
-    check_refused("result", table_histogram_mpi(&keys, &bins, guilty ? &device_result : &result, NULL, comm));
-    check_refused("options->outside", table_histogram_mpi(&keys, &bins, &result, &options, comm));
-    check_refused(keys_say, table_digit_counts_mpi(guilty ? &device : &keys, &digit, counts[0], counts[1], counts[2],
-                                                   NULL, comm));
-    for (int i = 0; i < 3; i++) {
-        static const char *const names[] = {"counts", "before", "totals"};
-        uint64_t *const places[3] = {guilty && i == 0 ? word : counts[0], guilty && i == 1 ? word : counts[1],
-                                     guilty && i == 2 ? word : counts[2]};
-        check_refused(names[i], table_digit_counts_mpi(&keys, &digit, places[0], places[1], places[2], NULL, comm));
-    }
-}
-
 static void check_words(const struct ranks *ranks) {
     static const char zeros[1024];
     void *word = on_device(zeros, sizeof zeros);
-    check_words_of_sums(ranks, word);
-    check_words_of_keys(ranks, word);
+    check_words_named(ranks, word);
     CHECK(cudaFree(word) == cudaSuccess);
 }
 

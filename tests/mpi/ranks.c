@@ -68,7 +68,6 @@ int main(int argc, char **argv) {
     test_sums_of_ranks(world, seed);
     test_totals_of_ranks(world, seed);
     test_ranges_of_ranks(world, seed);
-    test_keys_of_ranks(world, seed);
     MPI_Finalize();
     return 0;
 }

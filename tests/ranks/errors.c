@@ -117,27 +117,12 @@ static void test_wrong_calls(const struct ranks *ranks) {
 }
 
 /* The kinds of calls, by the names that errors give them. */
-static const char *const kinds[] = {"prefix_sum", "column_totals", "linear_recurrence",
-#ifndef TEST_RANKS_OF_NCCL
-                                    "histogram", "digit_counts"
-#endif
-};
+static const char *const kinds[] = {"prefix_sum", "column_totals", "linear_recurrence"};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
 static table_status call_of_kind(const struct ranks *ranks, unsigned kind, bool is_right) {
     struct call call = right_call();
     const table_view *const in = is_right ? &call.in : NULL;
-#ifndef TEST_RANKS_OF_NCCL
-    static _Thread_local uint64_t counts[3][2];
-    const table_view keys = {values, ROWS, 1, 0, TABLE_F32}, result = {counts, 1, 2, 0, TABLE_U64};
-    const table_bins bins = {.kind = TABLE_BINS_EVEN, .count = 2, .high = 1};
-    const table_digit digit = {.bits = 1};
-    if (kind == 3)
-        return table_histogram_mpi(is_right ? &keys : NULL, &bins, &result, NULL, ranks->comm);
-    if (kind == 4)
-        return table_digit_counts_mpi(is_right ? &keys : NULL, &digit, counts[0], counts[1], counts[2], NULL,
-                                      ranks->comm);
-#endif
     return kind == 0   ? sum_over(ranks, in, &call.out, &call.options, false)
            : kind == 1 ? totals_over(ranks, in, TABLE_F32, row, NULL)
                        : recurrence_over(ranks, &call.in, in, &call.out, &call.options);

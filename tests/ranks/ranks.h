@@ -59,7 +59,6 @@ double greatest_over(const struct ranks *ranks, double mine);
 void test_communicators(const struct ranks *ranks);
 
 #ifndef TEST_RANKS_OF_NCCL
-void test_keys_of_ranks(int world, uint64_t seed);
 void test_joins(void);
 #endif
 
