@@ -17,7 +17,7 @@ PARTS = [
     ('src/nccl', ['src/nccl', 'src/ranks', 'src/cuda/forget.h', 'src/cuda/memory.h', 'src/cuda/pinned.h',
                   'src/cuda/stream.h', 'private'], None),
     ('private', ['private'], CUDA),
-    ('src/ranks', ['src/ranks', 'src/parts/part_options.h', 'src/thread.h', 'private'], CUDA),
+    ('src/ranks', ['src/ranks', 'private'], CUDA),
     ('src/mpi', ['src/mpi', 'src/ranks', 'private'], CUDA),
     ('src', ['src', 'private'], CUDA),
     ('kernels/device', ['kernels/device'], None),

@@ -50,9 +50,7 @@ TABLE_BEGIN
  *   report          of this rank's scan alone
  * stream, workspace and tables must be 0 (ARGUMENT).
  *
- * Where the CPU sums, which it does tables in host memory unless the backend is CUDA by force, the rank that the sum
- * begins with does not wait for others: it sums in a thread of its own while this one is in MPI. With reverse the ranks
- * are put in the other order by an MPI_Comm_split(). */
+ * With reverse the ranks are put in the other order by an MPI_Comm_split(). */
 TABLE_API table_status table_prefix_sum_mpi(const table_view *in, const table_view *out,
                                             const table_scan_options *options, MPI_Comm comm);
 

@@ -148,7 +148,6 @@ static table_status mpi_tell(const struct together *all, void *memory, size_t by
 
 static const struct transport mpi_transport = {
     .failure = TABLE_ERROR_MPI,
-    .in_background = true,
     .survey = mpi_survey,
     .open = mpi_open,
     .before = mpi_before,

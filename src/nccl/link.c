@@ -194,10 +194,8 @@ static table_status nccl_tell(const struct together *all, void *memory, size_t b
     return status;
 }
 
-/* A kernel of NCCL waits for a place on a device that is busy with sums, and all ranks wait for it. */
 static const struct transport nccl_transport = {
     .failure = TABLE_ERROR_NCCL,
-    .in_background = false,
     .survey = nccl_survey,
     .open = nccl_open,
     .before = nccl_before,

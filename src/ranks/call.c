@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "join.h"
-#include "parts/part_options.h"
+#include "part_options.h"
 #include "state.h"
 
 enum { TEXT = 256 };
@@ -92,9 +92,7 @@ static table_status make_room(struct ranks_call *call) {
         return status;
     call->range = allocate_state(call->state_bytes);
     call->before = allocate_state(call->state_bytes);
-    const bool has_aside = call->is_first && call->all->ranks > 1;
-    call->aside = has_aside ? allocate_state(call->state_bytes) : NULL;
-    if (!call->range || !call->before || (has_aside && !call->aside))
+    if (!call->range || !call->before)
         return table_error_set(TABLE_ERROR_HOST_MEMORY, "no memory for states");
     return call->all->by->open(call->all, call->state_bytes);
 }
@@ -221,5 +219,4 @@ table_status ranks_end(struct ranks_call *call, table_status status, const struc
 void ranks_close(struct ranks_call *call) {
     free(call->range);
     free(call->before);
-    free(call->aside);
 }

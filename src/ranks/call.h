@@ -20,12 +20,10 @@ struct ranks_call {
     struct plea plea;
     table_type sums; /* what states are of */
     size_t state_bytes;
-    bool is_first;   /* in the order of the sum */
-    bool is_on_host; /* prefix sums: the tables are */
-    void *range;     /* the state of this rank's rows */
-    void *before;    /* that of all rows before them; later of other rows */
-    void *aside;     /* on the first of several ranks: what the transport leaves there means nothing */
-    bool is_lost;    /* `before` is */
+    bool is_first; /* in the order of the sum */
+    void *range;   /* the state of this rank's rows */
+    void *before;  /* that of all rows before them; later of other rows */
+    bool is_lost;  /* `before` is */
 };
 
 /* The order of the sum is known from then on, and options that are not this rank's are gone. The plea lacks what the

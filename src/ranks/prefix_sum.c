@@ -4,8 +4,7 @@
 
 #include "call.h"
 #include "join.h"
-#include "parts/part_options.h"
-#include "thread.h"
+#include "part_options.h"
 
 enum { TEXT = 256 };
 
@@ -13,9 +12,9 @@ enum { TEXT = 256 };
 static bool has_last_rows(const struct together *all) { return all->rank == all->ranks - 1; }
 
 /* Other operations than sums have no states on CUDA. */
-static table_status look_at_operation(const struct ranks_call *call, const char *last) {
+static table_status look_at_operation(const struct ranks_call *call, bool is_on_host, const char *last) {
     char text[TEXT];
-    if (call->operation == TABLE_SUM || (call->is_on_host && call->options.backend != TABLE_BACKEND_CUDA))
+    if (call->operation == TABLE_SUM || (is_on_host && call->options.backend != TABLE_BACKEND_CUDA))
         return table_error_set(TABLE_OK, last);
     snprintf(text, sizeof text, "a %s over ranks is for tables in host memory, and the CPU",
              table_operation_name(call->operation));
@@ -24,16 +23,14 @@ static table_status look_at_operation(const struct ranks_call *call, const char 
 
 /* Whether the tables lie on the host; there the state is looked at beside them. That they do not is no failure of the
  * caller's, whose last one is left as it was. */
-static table_status find_side(struct ranks_call *call, const table_view *in, const table_view *out,
+static table_status find_side(const struct ranks_call *call, const table_view *in, const table_view *out,
                               table_scan_options *options) {
     char last[TEXT];
     snprintf(last, sizeof last, "%s", table_error_detail());
     options->backend = TABLE_BACKEND_CPU;
     const table_status status = ranks_look_at(call, call->a, in, out, options);
-    call->is_on_host = status == TABLE_OK;
-    if (status == TABLE_OK || status == TABLE_ERROR_BACKEND)
-        return look_at_operation(call, last);
-    return status;
+    return status == TABLE_OK || status == TABLE_ERROR_BACKEND ? look_at_operation(call, status == TABLE_OK, last)
+                                                               : status;
 }
 
 /* All that table_prefix_sum() would find before it writes, but for what is in a state. To ask for the workspace of a
@@ -62,66 +59,29 @@ static table_status look_at_call(struct ranks_call *call, const table_view *in, 
     return status == TABLE_OK ? find_side(call, in, out, &options) : status;
 }
 
-/* A rank's rows, from call->before on, which is left behind them. */
-struct scanning {
-    const struct ranks_call *call;
-    const table_view *in, *out;
-    struct found found;
-    table_status status;
-    char detail[TEXT];
-};
-
-static void *scan_rows(void *argument) {
-    struct scanning *scanning = argument;
-    const struct ranks_call *call = scanning->call;
+/* This rank's rows, from call->before on, which is left at their end. */
+static table_status scan_rows(const struct ranks_call *call, const table_view *in, const table_view *out,
+                              struct found *found) {
     table_scan_options options = call->options;
     options.state = call->before;
     options.carry_out = NULL;
-    ranks_find(call, &scanning->found, &options);
+    ranks_find(call, found, &options);
     part_options(&options, has_last_rows(call->all));
-    scanning->status = ranks_scan(call, scanning->in, scanning->out, &options);
-    if (scanning->status != TABLE_OK)
-        snprintf(scanning->detail, sizeof scanning->detail, "%s", table_error_detail());
-    return NULL;
+    return ranks_scan(call, in, out, &options);
 }
 
-/* Whether the CPU is going to sum. A device takes longer to serve one more thread than the exchange takes. */
-static bool is_for_cpu(const struct ranks_call *call) {
-    return call->is_on_host && call->options.backend != TABLE_BACKEND_CUDA;
-}
-
-/* The first rank knows what it begins with. It sums in a thread of its own, while this one, from which alone MPI may be
- * called, gets on with the exchange. */
-static bool start_early(const struct ranks_call *call, struct scanning *scanning, pthread_t *thread) {
-    sigset_t signals;
-    if (!call->is_first || !call->all->by->in_background || !is_for_cpu(call))
-        return false;
-    thread_block_signals(&signals);
-    const bool started = thread_start(thread, scan_rows, scanning);
-    pthread_sigmask(SIG_SETMASK, &signals, NULL);
-    return started;
-}
-
-/* Sums the rows between the totals of others and the exchange, or behind both. Nobody comes after the last rank, so its
- * own rows are not summed for others. */
-static table_status scan_among_others(struct ranks_call *call, struct scanning *scanning) {
+/* No rank comes after the last one, so its own rows are not summed for others. What the transport leaves on the first
+ * one, which knows what it begins with, means nothing. */
+static table_status find_before(struct ranks_call *call, const table_view *in) {
     const struct together *all = call->all;
     const bool is_last = together_place(all, all->rank) == all->ranks - 1;
-    pthread_t thread;
-    table_status status = ranks_make_range(call, scanning->in, !is_last, NULL);
+    const table_status status = all->ranks > 1 ? ranks_make_range(call, in, !is_last, NULL) : TABLE_OK;
+    const table_status told = all->ranks > 1 ? all->by->before(all, call->range, call->before) : TABLE_OK;
     if (call->is_first)
         ranks_beginning(call, call->before);
-    const bool early = status == TABLE_OK && start_early(call, scanning, &thread);
-    const table_status told = all->by->before(all, call->range, call->is_first ? call->aside : call->before);
-    if (early)
-        pthread_join(thread, NULL);
-    if (told != TABLE_OK)
-        return told;
-    if (status == TABLE_OK && !call->is_first)
-        status = ranks_find_lost(call);
-    if (status == TABLE_OK && !early)
-        scan_rows(scanning);
-    return status;
+    if (told != TABLE_OK || status != TABLE_OK)
+        return told != TABLE_OK ? told : status;
+    return call->is_first ? TABLE_OK : ranks_find_lost(call);
 }
 
 /* TABLE_OK, or the transport's own failure. */
@@ -139,22 +99,14 @@ static table_status put_end(struct ranks_call *call, table_status *status) {
 }
 
 static table_status work(struct ranks_call *call, const table_view *in, const table_view *out) {
-    struct scanning scanning = {.call = call, .in = in, .out = out, .found = {.first_overflow = TABLE_NO_OVERFLOW}};
-    table_status status = TABLE_OK;
-    if (call->all->ranks > 1) {
-        status = scan_among_others(call, &scanning);
-    } else {
-        ranks_beginning(call, call->before);
-        scan_rows(&scanning);
-    }
+    struct found found = {.first_overflow = TABLE_NO_OVERFLOW};
+    table_status status = find_before(call, in);
+    if (status == TABLE_OK)
+        status = scan_rows(call, in, out, &found);
     if (status == call->all->by->failure)
         return status;
-    if (status == TABLE_OK && scanning.status != TABLE_OK)
-        status = table_error_set(scanning.status, scanning.detail);
     const table_status told = put_end(call, &status);
-    if (told != TABLE_OK)
-        return told;
-    return ranks_end(call, status, &scanning.found);
+    return told == TABLE_OK ? ranks_end(call, status, &found) : told;
 }
 
 static table_status run(struct ranks_call *call, const table_view *in, const table_view *out) {

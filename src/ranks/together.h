@@ -18,7 +18,6 @@ struct tally {
  * which this rank can do no more. */
 struct transport {
     table_status failure; /* a status that nothing else returns */
-    bool in_background;   /* whether ranks get on with an exchange while one of them sums */
 
     /* words[i] = the greatest over all ranks, of at most SURVEY_WORDS; and the sums of the tally, all modulo 2^64. */
     table_status (*survey)(const struct together *all, uint64_t *words, int count, struct tally *tally);
