@@ -116,7 +116,7 @@ static table_status measure_rows(struct stream *stream) {
 /* The row of offsets: what lies above the first row, or behind the last one. */
 static table_status write_start(struct stream *stream) {
     void *const row = stream->slots[0].out;
-    const table_status status = stream_step_start(&stream->step, row);
+    const table_status status = stream_sum_start(stream, row);
     return status == TABLE_OK ? stream_write_rows(stream, row, stream->options->rows, 1) : status;
 }
 
@@ -132,28 +132,28 @@ static table_status go_behind(const struct stream *stream) {
 }
 
 /* One after the other, in the calling thread. */
-static table_status run_alone(struct stream *stream) {
+static table_status run_alone(struct stream *stream, unsigned pieces) {
     table_stream_report *report = &stream->report;
     struct stream_slot *slot = &stream->slots[0];
-    unsigned pieces;
     bool more = true;
-    table_status status = stream_step_enter(&stream->step, stream->slot_rows, &pieces);
+    table_status status = TABLE_OK;
+    (void)pieces;
     stream->source.alone = stream;
     while (more && status == TABLE_OK) {
         more = stream_fill(stream, slot);
         stream_spent(stream, &report->read_seconds);
         status = stream->status;
         if (status == TABLE_OK && slot->rows > 0)
-            status = stream_step_begin_piece(&stream->step, slot->in, slot->factors, slot->out, slot->rows);
+            status = stream_sum_begin_piece(stream, slot);
         if (status == TABLE_OK && slot->rows > 0)
-            status = stream_step_end_piece(&stream->step);
+            status = stream_sum_end_piece(stream);
         if (status == TABLE_OK && slot->rows > 0)
             status = stream_look(stream, slot);
         stream_spent(stream, &report->sum_seconds);
         if (status == TABLE_OK && slot->rows > 0)
             status = stream_write(stream, slot);
     }
-    return stream_step_leave(&stream->step, status);
+    return status;
 }
 
 /* With one slot nothing overlaps, but somebody has to look after the caller while no rows come. Where a slot is a small
@@ -172,7 +172,7 @@ static table_status run(struct stream *stream) {
         return status;
     stream_spent(stream, &stream->report.sum_seconds);
     if (works_alone(stream) || !stream_with_threads(stream, &status))
-        status = run_alone(stream);
+        status = stream_sum(stream, run_alone);
     if (status == TABLE_OK && stream->read_status != TABLE_OK)
         status = status_fail(stream->read_status, "%s", stream->read_detail);
     return status == TABLE_OK ? go_behind(stream) : status;
@@ -183,7 +183,7 @@ static table_status sum_nothing(struct stream *stream) {
     const uint64_t rows = stream->options->rows;
     if (rows > SIZE_MAX)
         return status_fail(TABLE_ERROR_TOO_LARGE, "%llu rows are more than a table can have", (unsigned long long)rows);
-    table_status status = stream_step_begin_piece(&stream->step, NULL, NULL, NULL, (size_t)rows);
+    table_status status = stream_sum_begin_piece(stream, &(struct stream_slot){.rows = (size_t)rows});
     stream_spent(stream, &stream->report.sum_seconds);
     stream->report.rows = rows;
     return status == TABLE_OK ? stream_progress(stream) : status;
@@ -202,7 +202,7 @@ static table_status sum_rows(struct stream *stream) {
 static void fill_in_report(struct stream *stream) {
     table_stream_report *report = &stream->report;
     stream_spent(stream, &report->sum_seconds);
-    report->scan = stream->step.report;
+    report->scan = stream->scanned;
     report->bytes_read = stream->source.given;
     report->ended = stream->source.ended;
     *stream->options->report = *report;
@@ -212,25 +212,23 @@ static table_status stream_from_end_to_end(const table_stream_options *options) 
     struct stream stream = {.options = options};
     stream.begun = stream.last = seconds_now();
     stream.asked = milliseconds_now();
-    table_scan_options scan = options->scan;
-    scan.threads = scan.threads || options->devices ? scan.threads : 1;
+    stream.scan = options->scan;
+    stream.scan.threads = options->scan.threads || options->devices ? options->scan.threads : 1;
     table_status status = check_ends(options);
     if (status == TABLE_OK && options->devices)
-        status = check_devices(options, &scan);
+        status = check_devices(options, &stream.scan);
     if (status == TABLE_OK)
-        status = check_offsets(&scan, options->out_type);
+        status = check_offsets(&stream.scan, options->out_type);
     if (status == TABLE_OK)
-        status = stream_step_begin(&stream.step, options, &scan);
-    stream.step.devices = options->devices;
-    stream.step.device_count = options->device_count;
+        status = stream_sum_begin(&stream);
     if (status == TABLE_OK)
         status = measure_rows(&stream);
     if (status == TABLE_OK)
         status = stream.source.row_bytes > 0 ? sum_rows(&stream) : sum_nothing(&stream);
-    stream_step_end(&stream.step);
     if (stream.pinned)
         stream.cuda->host_release(stream.pinned);
     free(stream.memory);
+    free(stream.state);
     if (options->report)
         fill_in_report(&stream);
     return status;

@@ -9,7 +9,7 @@
 
 #include <tuplescan/stream.h>
 
-#include "stream_step.h"
+#include "pieces.h"
 
 enum { STREAM_SLOTS = 4, STREAM_SLOTS_CUDA = 6, STREAM_DETAIL = 256, STREAM_ASK_MS = 100 };
 
@@ -39,10 +39,12 @@ struct stream_source {
     size_t rest_bytes;
 };
 
+/* Sums all slots, of which `pieces` may be under way: more than one on a device. */
+typedef table_status stream_work(struct stream *stream, unsigned pieces);
+
 struct stream {
     const table_stream_options *options;
     struct stream_source source;
-    struct stream_step step;
     struct stream_slot slots[STREAM_SLOTS_CUDA];
     unsigned slot_count;
     bool has_no_threads;        /* beside the caller's */
@@ -55,7 +57,21 @@ struct stream {
     off_t sink_start;           /* of the results in their file, of a stream from the last row on */
     int64_t asked;              /* when progress() was last called, or the stream began, in milliseconds */
     double begun, last;         /* when the stream began, and when the calling thread last looked at the clock */
-    table_status read_status;   /* how the input ended; it comes after all rows before */
+
+    /* The sum, of the one thread that sums. */
+    table_scan_options scan; /* as the caller has it, but for what concerns the whole stream */
+    struct call call;        /* checked: of a piece, but for its rows */
+    table_view factors;      /* the coefficients of a recurrence: one row for all, or no rows yet */
+    void *state;             /* if it is not the caller's; NULL: it is, or there is one piece, and no state */
+    struct findings found;   /* in all pieces */
+    table_report scanned;    /* of all pieces */
+    bool goes_on;            /* by `pieces`; false: each slot is a call of its own */
+    struct pieces pieces;
+    size_t units;   /* that pieces have begun */
+    double summing; /* seconds that went into pieces */
+    stream_work *work;
+
+    table_status read_status; /* how the input ended; it comes after all rows before */
     char read_detail[STREAM_DETAIL];
 
     /* What the threads tell each other. Slot i % slot_count is the reader's while i = read < written + slot_count, the
@@ -88,6 +104,23 @@ bool stream_fill(struct stream *stream, struct stream_slot *slot);
 table_status stream_choose_slots(struct stream *stream);
 table_status stream_allocate(struct stream *stream);
 bool stream_comes_at_once(const struct stream *stream);
+
+/* Checks types, columns and options, and sums no rows: carry_out and *first_overflow are those of an empty table, and
+ * the caller's state has begun. (stream_sum.c) */
+table_status stream_sum_begin(struct stream *stream);
+
+/* Before the first piece: what the sum begins with, as a row of results. */
+table_status stream_sum_start(const struct stream *stream, void *row);
+
+/* Bytes that the sum keeps between two pieces; and makes ready for more than one piece. */
+table_status stream_sum_bytes(const struct stream *stream, size_t *bytes);
+table_status stream_sum_open(struct stream *stream);
+
+/* Does the work, in which begin_piece() begins to sum a slot that has rows, and end_piece() returns when the first of
+ * the slots that have begun is at its end. */
+table_status stream_sum(struct stream *stream, stream_work *work);
+table_status stream_sum_begin_piece(struct stream *stream, const struct stream_slot *slot);
+table_status stream_sum_end_piece(struct stream *stream);
 
 /* Has the caller look at the rows of a slot that was summed. (stream_sink.c) */
 table_status stream_look(const struct stream *stream, const struct stream_slot *slot);

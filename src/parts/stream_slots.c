@@ -16,7 +16,7 @@ enum { MOST_PIECES = 64, PAGE = 4096 };
 /* So much that the sums of a few sizes up to it fit in size_t; no machine has it. */
 #define MEMORY_MOST (SIZE_MAX / 8)
 
-static bool is_on_cuda(const struct stream *stream) { return stream->step.report.backend == TABLE_BACKEND_CUDA; }
+static bool is_on_cuda(const struct stream *stream) { return stream->scanned.backend == TABLE_BACKEND_CUDA; }
 
 static size_t whole_pages(size_t bytes) { return bytes + (PAGE - bytes % PAGE) % PAGE; }
 
@@ -85,7 +85,7 @@ static bool is_one_piece(const struct stream *stream, size_t memory, size_t kept
 static bool goes_without_threads(const struct stream *stream) {
     const table_stream_options *options = stream->options;
     return !options->read && !stream->source.is_regular && options->scan.threads <= 1 &&
-           stream->step.report.backend == TABLE_BACKEND_CPU;
+           stream->scanned.backend == TABLE_BACKEND_CPU;
 }
 
 /* Slots, as many as there is memory for; one, if all of the table fits in it. */
@@ -93,7 +93,7 @@ table_status stream_choose_slots(struct stream *stream) {
     const table_stream_options *options = stream->options;
     const size_t memory = options->memory && options->memory < MEMORY_MOST ? options->memory : MEMORY_MOST;
     size_t row, kept;
-    const table_status status = stream_step_bytes(&stream->step, &kept);
+    const table_status status = stream_sum_bytes(stream, &kept);
     if (status != TABLE_OK)
         return status;
     if (!checked_add(stream->source.row_bytes, stream->out_bytes, &row) ||
@@ -119,7 +119,7 @@ table_status stream_choose_slots(struct stream *stream) {
             stream->slot_count--;
     }
     stream->report.memory = kept;
-    return stream_step_open(&stream->step);
+    return stream_sum_open(stream);
 }
 
 table_status stream_allocate(struct stream *stream) {

@@ -63,14 +63,13 @@ static bool wait_for_rows(struct stream *stream, uint64_t i, bool busy) {
 
 /* A slot without rows is one as any other, but no piece. */
 static table_status begin_slot(struct stream *stream, const struct stream_slot *slot) {
-    return slot->rows > 0 ? stream_step_begin_piece(&stream->step, slot->in, slot->factors, slot->out, slot->rows)
-                          : TABLE_OK;
+    return slot->rows > 0 ? stream_sum_begin_piece(stream, slot) : TABLE_OK;
 }
 
 static table_status end_slot(struct stream *stream, const struct stream_slot *slot) {
     if (slot->rows == 0)
         return TABLE_OK;
-    const table_status status = stream_step_end_piece(&stream->step);
+    const table_status status = stream_sum_end_piece(stream);
     return status == TABLE_OK ? stream_look(stream, slot) : status;
 }
 
@@ -95,11 +94,7 @@ static table_status sum_all(struct stream *stream, unsigned most) {
 
 static void *run_summer(void *argument) {
     struct stream *stream = argument;
-    unsigned pieces;
-    table_status status = stream_step_enter(&stream->step, stream->slot_rows, &pieces);
-    if (status == TABLE_OK)
-        status = sum_all(stream, pieces);
-    status = stream_step_leave(&stream->step, status);
+    const table_status status = stream_sum(stream, sum_all);
     if (status != TABLE_OK)
         stop(stream, status);
     return NULL;

@@ -1,0 +1,223 @@
+/* The sum of a stream, which goes on from piece to piece. */
+#include "stream.h"
+
+#include <stdlib.h>
+
+#include <tuplescan/devices.h>
+
+#include "checked.h"
+#include "refusals.h"
+#include "seconds.h"
+#include "state/state_call.h"
+#include "status.h"
+#include "validate_factors.h"
+#include "views.h"
+
+/* Rows that lie side by side. */
+static table_view rows_view(const struct table_view *like, const void *data, size_t rows) {
+    table_view view = *like;
+    view.data = (void *)(uintptr_t)data;
+    view.rows = rows;
+    view.stride = (ptrdiff_t)view.columns;
+    return view;
+}
+
+/* A call for the rows of a slot. */
+static struct call call_of(const struct stream *stream, const struct stream_slot *slot) {
+    const table_view in = rows_view(&stream->call.scan.in, slot->in, slot->rows);
+    const table_view out = rows_view(&stream->call.scan.out, slot->out, slot->rows);
+    struct call call = stream->call;
+    validate_other_tables(&call, &in, &out);
+    if (slot->factors) {
+        const table_view a = rows_view(&stream->factors, slot->factors, slot->rows);
+        validate_other_factors(&call, &a);
+    }
+    return call;
+}
+
+static void add_report(struct stream *stream, const table_report *report) {
+    const size_t units = stream->scanned.units;
+    run_add_report(&stream->scanned, report);
+    stream->scanned.units += units;
+}
+
+enum { PARTS_OF_DEVICE = 2 }; /* so that one copies in while the other copies out */
+
+/* Each device's share of the slot, in whole units. `piece` is the scan of the slot. */
+static table_status share_piece(const struct stream *stream, const struct stream_slot *slot, const struct scan *piece,
+                                struct findings *found, table_report *report) {
+    const size_t count = PARTS_OF_DEVICE * stream->options->device_count;
+    const size_t units = divide_up(slot->rows, TABLE_UNIT_ROWS), each = divide_up(units, count) * TABLE_UNIT_ROWS;
+    const table_view in = rows_view(&stream->call.scan.in, slot->in, slot->rows);
+    const table_view out = rows_view(&stream->call.scan.out, slot->out, slot->rows);
+    table_scan_options inner = stream->scan;
+    table_devices_report done;
+    table_part *parts = calloc(count, sizeof *parts);
+    if (!parts)
+        return status_fail(TABLE_ERROR_HOST_MEMORY, "no memory for the shares of %zu devices", count / PARTS_OF_DEVICE);
+    for (size_t i = 0; i < count; i++) {
+        const size_t first = i * each < in.rows ? i * each : in.rows, left = in.rows - first;
+        const size_t rows = left < each ? left : each;
+        parts[i] = (table_part){.in = view_rows(&in, first, rows),
+                                .out = view_rows(&out, first, rows),
+                                .backend = TABLE_BACKEND_CUDA,
+                                .device = stream->options->devices[i / PARTS_OF_DEVICE]};
+    }
+    inner.backend = TABLE_BACKEND_AUTO;
+    inner.carry_in = piece->carry_in;
+    inner.state = piece->state;
+    findings_of_part(found, &inner);
+    const table_status status = table_prefix_sum_devices(parts, count, &inner, &done);
+    *report = (table_report){.backend = TABLE_BACKEND_CUDA,
+                             .strategy = inner.strategy ? inner.strategy : TABLE_STRATEGY_FUSED,
+                             .units = units,
+                             .seconds = done.seconds};
+    free(parts);
+    return status;
+}
+
+/* A slot as a call of its own: one without rows, one that is all of the table, or one that devices share. What was
+ * found so far is told at once. */
+static table_status sum_slot(struct stream *stream, const struct stream_slot *slot) {
+    struct call call = call_of(stream, slot);
+    struct findings found = FINDINGS_NONE;
+    table_report report;
+    scan_find_into(&call.scan, &call.scan, &found);
+    if (stream->found.first_overflow != TABLE_NO_OVERFLOW) /* after the first one there is none to be looked for */
+        call.scan.first_overflow = NULL;
+    const table_status status = stream->options->devices && slot->rows > 0
+                                    ? share_piece(stream, slot, &call.scan, &found, &report)
+                                    : run_scan(&call, &report);
+    if (status != TABLE_OK)
+        return status;
+    add_report(stream, &report);
+    findings_add(&stream->found, &found, 0);
+    findings_tell(&stream->found, &stream->scan);
+    return TABLE_OK;
+}
+
+/* A sum that has begun has its start in its state. */
+static table_status begin_sum(struct stream *stream) {
+    static char nothing[2]; /* whose side says which one the rows will be on */
+    const table_status status = sum_slot(stream, &(struct stream_slot){.in = &nothing[0], .out = &nothing[1]});
+    if (stream->call.scan.state)
+        stream->call.scan.carry_in = NULL;
+    return status;
+}
+
+static table_status check_coefficients(const table_stream_coefficients *a, table_view *view) {
+    if (!a->row && !a->read)
+        return status_fail(TABLE_ERROR_ARGUMENT, "coefficients: neither row nor read says what they are");
+    if (a->row && a->read)
+        return status_fail(TABLE_ERROR_ARGUMENT, "coefficients: row and read are given, and only one of them is used");
+    *view =
+        (table_view){.data = (void *)(uintptr_t)a->row, .rows = a->row != NULL, .columns = a->columns, .type = a->type};
+    return validate_reserved(a->reserved, RESERVED_WORDS(a));
+}
+
+table_status stream_sum_begin(struct stream *stream) {
+    const table_stream_options *options = stream->options;
+    const table_stream_coefficients *a = options->coefficients;
+    char places[2];
+    const table_view in = {.data = &places[0], .columns = options->columns, .type = options->in_type};
+    const table_view out = {.data = &places[1], .columns = options->columns, .type = options->out_type};
+    table_status status = a ? check_coefficients(a, &stream->factors) : TABLE_OK;
+    stream->found = FINDINGS_NONE;
+    if (status == TABLE_OK)
+        status = validate_scan(a ? &stream->factors : NULL, &in, &out, &stream->scan, CALL_AND_WAIT, &stream->call);
+    if (status == TABLE_OK)
+        status = refuse_operation(&stream->call, true);
+    return status == TABLE_OK ? begin_sum(stream) : status;
+}
+
+/* What a sum of no rows carries out. */
+table_status stream_sum_start(const struct stream *stream, void *row) {
+    struct call call = stream->call;
+    call.backend = backend_cpu();
+    call.scan.row_after = call.scan.out.data = row;
+    call.scan.carry_out = NULL;
+    scan_find_nothing(&call.scan);
+    call.scan.threads = 1;
+    return run_scan(&call, NULL);
+}
+
+table_status stream_sum_bytes(const struct stream *stream, size_t *bytes) {
+    const struct scan *scan = &stream->call.scan;
+    *bytes = 0;
+    return scan->state ? TABLE_OK : state_bytes(scan->element, scan->in.columns, bytes);
+}
+
+table_status stream_sum_open(struct stream *stream) {
+    size_t bytes;
+    const table_status status = stream_sum_bytes(stream, &bytes);
+    if (stream->call.scan.state || status != TABLE_OK)
+        return status;
+    stream->state = stream->call.scan.state = calloc(1, bytes); /* aligned for everything */
+    if (!stream->state)
+        return status_fail(TABLE_ERROR_HOST_MEMORY, "%zu bytes for what a sum of %zu columns remembers", bytes,
+                           stream->call.scan.in.columns);
+    return begin_sum(stream);
+}
+
+/* The call that all pieces are parts of has no rows itself; that `out` has data says that sums are wanted. */
+static table_status sum_pieces(struct call *call, void *context) {
+    struct stream *stream = context;
+    struct pieces *pieces = &stream->pieces;
+    table_report report = {0};
+    double begun = seconds_now();
+    stream->summing = 0;
+    stream->goes_on = true;
+    table_status status = pieces_open(pieces, call, stream->slot_rows, DEVICE_LANES, &report);
+    pieces->sum = stream->found;
+    stream->summing += seconds_now() - begun;
+    if (status == TABLE_OK)
+        status = stream->work(stream, pieces->lane_count);
+    begun = seconds_now();
+    if (status == TABLE_OK)
+        status = pieces_keep(pieces);
+    pieces_close(pieces);
+    stream->summing += seconds_now() - begun;
+    report.units = stream->units;
+    if (call->backend->copy_rows && stream->summing > report.seconds)
+        report.transfer_seconds = stream->summing - report.seconds;
+    if (pieces->begun > 0)
+        add_report(stream, &report);
+    return status;
+}
+
+table_status stream_sum(struct stream *stream, stream_work *work) {
+    struct call call = stream->call;
+    struct findings found;
+    if (!call.scan.state || stream->options->devices)
+        return work(stream, 1);
+    scan_find_into(&call.scan, &call.scan, &found);
+    if (call.turned) {
+        call.scan.in.stride = -call.scan.in.stride;
+        call.scan.out.stride = -call.scan.out.stride;
+    }
+    stream->work = work;
+    return run_and_wait(&call, true, sum_pieces, stream);
+}
+
+table_status stream_sum_begin_piece(struct stream *stream, const struct stream_slot *slot) {
+    const double begun = seconds_now();
+    if (!stream->goes_on)
+        return sum_slot(stream, slot);
+    const struct call call = call_of(stream, slot);
+    const table_status status = pieces_begin(&stream->pieces, &call.scan);
+    stream->units += divide_up(slot->rows, TABLE_UNIT_ROWS);
+    stream->summing += seconds_now() - begun;
+    return status;
+}
+
+/* What was found so far is told at once. */
+table_status stream_sum_end_piece(struct stream *stream) {
+    const double begun = seconds_now();
+    if (!stream->goes_on)
+        return TABLE_OK;
+    const table_status status = pieces_end(&stream->pieces);
+    stream->found = stream->pieces.sum;
+    findings_tell(&stream->found, &stream->scan);
+    stream->summing += seconds_now() - begun;
+    return status;
+}
