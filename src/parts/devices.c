@@ -1,14 +1,54 @@
-/* The call of tuplescan/devices.h: all parts are checked, then summed. */
+/* The call of tuplescan/devices.h. All parts are checked, then summed: totals of each, joined on the host, and scans from
+ * there, in two rounds of pool.c. Each device, and the CPU, is a lane of its own, with a thread; a device that takes
+ * tables of the host through has two, so that one copies in while the other copies out. */
+#include <tuplescan/devices.h>
+
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "checked.h"
-#include "devices_parts.h"
 #include "part_options.h"
+#include "pool.h"
 #include "refusals.h"
+#include "run.h"
 #include "seconds.h"
+#include "state/state_call.h"
+#include "state/state_scan.h"
 #include "status.h"
 #include "views.h"
+
+enum { DETAIL_BYTES = 256, LANES_OF_DEVICE = 3 };
+enum { TOTALS, SCANS, DEVICES, GROUPINGS }; /* two rounds, and the devices of the report */
+
+/* Rows of a part, which are not none, unless there is a row beside its results. */
+struct part {
+    size_t number; /* as the caller counts */
+    struct call call;
+    unsigned lane[GROUPINGS]; /* parts of one lane are worked on one after the other */
+    unsigned turn;            /* of host tables on one device: they take turns */
+    uint64_t first_row;       /* counted as the whole sum counts */
+
+    /* States, in memory that `owner` gave: of the part's rows, and of all rows before them, later through them. */
+    const struct backend *owner;
+    struct sum_state *range, *before;
+
+    struct findings found;
+    bool is_timed;
+    double tell_seconds;
+    table_status status;
+    char detail[DETAIL_BYTES];
+};
+
+struct parts {
+    struct part *part;
+    size_t count;
+    struct call whole;            /* of a table with all rows, which nobody has; on the host */
+    struct state_image *image;    /* what the sum begins with, later what it ends with */
+    table_devices_report *report; /* may be NULL */
+    double joined;                /* when */
+    atomic_bool failed;
+};
 
 /* Puts the part's number in front of the reason. */
 static table_status fail_part(size_t number, table_status status) {
@@ -70,15 +110,16 @@ static table_status apart(size_t a, const struct scan *of_a, size_t b, const str
 }
 
 static table_status look_at_options(const table_scan_options *options) {
-    const struct backend *host = backend_cpu();
+    const struct {
+        const char *name;
+        const void *memory;
+    } rows[] = {{"options->carry_in", options->carry_in},
+                {"options->carry_out", options->carry_out},
+                {"options->state", options->state}};
     table_status status = refuse(CALLER_PARTS, options);
-    if (status == TABLE_OK)
-        status = validate_reach(host, "options->carry_in", options->carry_in);
-    if (status == TABLE_OK)
-        status = validate_reach(host, "options->carry_out", options->carry_out);
-    if (status == TABLE_OK)
-        status = validate_reach_words(options);
-    return status == TABLE_OK ? validate_reach(host, "options->state", options->state) : status;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows && status == TABLE_OK; i++)
+        status = validate_reach(backend_cpu(), rows[i].name, rows[i].memory);
+    return status == TABLE_OK ? validate_reach_words(options) : status;
 }
 
 static table_status look_at_rows(const struct parts *parts, size_t rows) {
@@ -97,6 +138,7 @@ static table_status look_at_parts(const table_part *given, const table_scan_opti
     for (size_t i = 0; i < parts->count; i++) {
         struct part *part = &parts->part[i];
         part->number = i;
+        part->is_timed = parts->report != NULL;
         table_status status = look_at_part(&given[i], options, i + 1 == parts->count, &part->call);
         if (status == TABLE_OK)
             status = agree(&parts->part[0].call, &part->call);
@@ -110,6 +152,177 @@ static table_status look_at_parts(const table_part *given, const table_scan_opti
             if (i != j && apart(i, &parts->part[i].call.scan, j, &parts->part[j].call.scan) != TABLE_OK)
                 return TABLE_ERROR_OVERLAP;
     return look_at_rows(parts, *rows);
+}
+
+/* -1: the CPU. */
+static int device_of(const struct part *part) {
+    return part->call.device >= 0 ? part->call.device : part->call.scan.on_device - 1;
+}
+
+/* Who works on a part in a round. The totals of host tables are made by the CPU, which is near to them. */
+static int worker_of(const struct part *part, unsigned round) {
+    const int device = device_of(part);
+    if (device < 0 || round == DEVICES || (round == TOTALS && part->call.device < 0))
+        return round == DEVICES ? device : -1;
+    return LANES_OF_DEVICE * device + (part->call.device >= 0 ? 0 : 1 + (int)part->turn);
+}
+
+/* Gives each part its lane, or its device's number among those of the call, and returns how many there are. */
+static unsigned choose_lanes(struct parts *parts, unsigned round) {
+    unsigned lanes = 0;
+    for (size_t i = 0; i < parts->count; i++) {
+        size_t j = 0;
+        while (worker_of(&parts->part[j], round) != worker_of(&parts->part[i], round))
+            j++;
+        parts->part[i].lane[round] = j < i ? parts->part[j].lane[round] : lanes++;
+    }
+    return lanes;
+}
+
+/* The options' beginning and end are those of the whole sum. */
+static void scan_of_part(struct scan *scan, struct sum_state *state) {
+    scan->carry_in = scan->carry_out = NULL;
+    scan->state = state;
+}
+
+/* Memory for the part's states, and the totals of its rows; those of the last part are not wanted. */
+static table_status count_part(struct call *call, void *context) {
+    struct part *part = context;
+    const struct scan *scan = &call->scan;
+    struct state_image image = {.backend = call->backend, .is_timed = part->is_timed};
+    table_status status = state_bytes(scan->element, scan->in.columns, &image.bytes);
+    if (status != TABLE_OK)
+        return status;
+    const size_t bytes = round_up(image.bytes, STATE_ALIGNMENT);
+    char *memory = call->backend->host_allocate(2 * bytes);
+    if (!memory)
+        return status_fail(TABLE_ERROR_HOST_MEMORY, "no %zu bytes of host memory for two states", 2 * bytes);
+    part->owner = call->backend;
+    part->range = (struct sum_state *)memory;
+    part->before = (struct sum_state *)(memory + bytes);
+    state_make(part->range, scan->element, scan->in.columns, part->first_row);
+    image.state = part->range;
+    if (scan->in.rows > 0)
+        status = state_image_add(&image, scan);
+    part->tell_seconds = image.tell_seconds;
+    return status;
+}
+
+static table_status total_part(struct part *part, bool is_last) {
+    struct call call = part->call;
+    scan_of_part(&call.scan, NULL);
+    scan_find_nothing(&call.scan);
+    if (call.device < 0)
+        call.backend = backend_cpu();
+    if (is_last)
+        call.scan.in.rows = 0;
+    return run_and_wait(&call, false, count_part, part);
+}
+
+static table_status scan_part(struct part *part, bool is_asked) {
+    struct call call = part->call;
+    call.scan.state_ends = !is_asked && call.device >= 0;
+    scan_of_part(&call.scan, part->before);
+    scan_find_into(&call.scan, &call.scan, &part->found);
+    return run_scan(&call, NULL);
+}
+
+static bool asks_end(const struct parts *parts) { return parts->whole.scan.state || parts->whole.scan.carry_out; }
+
+static table_status work_on_part(const struct parts *parts, size_t i, unsigned round) {
+    const bool is_last = i + 1 == parts->count;
+    return round == TOTALS ? total_part(&parts->part[i], is_last)
+                           : scan_part(&parts->part[i], is_last && asks_end(parts));
+}
+
+static void work_on_lane(void *job, unsigned round, unsigned lane) {
+    struct parts *parts = job;
+    for (size_t i = 0; i < parts->count && !atomic_load(&parts->failed); i++) {
+        struct part *part = &parts->part[i];
+        if (part->lane[round] != lane)
+            continue;
+        part->status = work_on_part(parts, i, round);
+        if (part->status == TABLE_OK)
+            continue;
+        memcpy(part->detail, table_error_detail(), strlen(table_error_detail()) + 1);
+        atomic_store(&parts->failed, true);
+    }
+}
+
+/* The state before each part, from the one before it. */
+static void join(void *job) {
+    struct parts *parts = job;
+    const double begun = seconds_now();
+    double told = 0;
+    parts->joined = begun;
+    if (atomic_load(&parts->failed))
+        return;
+    for (size_t i = 0; i < parts->count; i++) {
+        struct part *part = &parts->part[i];
+        memcpy(part->before, i == 0 ? parts->image->state : part[-1].before, parts->image->bytes);
+        if (i > 0)
+            state_append(part->before, part[-1].range);
+        told = part->tell_seconds > told ? part->tell_seconds : told;
+    }
+    parts->joined = seconds_now();
+    if (parts->report)
+        parts->report->exchange_seconds = told + parts->joined - begun;
+}
+
+static table_status first_failure(const struct parts *parts) {
+    for (size_t i = 0; i < parts->count; i++)
+        if (parts->part[i].status != TABLE_OK)
+            return status_fail(parts->part[i].status, "part %zu: %s", parts->part[i].number, parts->part[i].detail);
+    return TABLE_OK;
+}
+
+static void tell_findings(const struct parts *parts) {
+    const struct scan *scan = &parts->part[0].call.scan;
+    struct findings found = FINDINGS_NONE;
+    for (size_t i = 0; i < parts->count; i++)
+        findings_add(&found, &parts->part[i].found, 0);
+    run_put_findings(backend_cpu(), scan, &found);
+}
+
+/* Where each part's rows are in the sum, and which of a device's lanes it is on. */
+static void place_parts(struct parts *parts) {
+    uint64_t row = parts->image->state->rows;
+    for (size_t i = 0; i < parts->count; i++) {
+        struct part *part = &parts->part[i];
+        part->first_row = row;
+        part->found = FINDINGS_NONE;
+        row += part->call.scan.in.rows;
+        for (size_t j = i; j-- > 0;)
+            if (parts->part[j].call.scan.on_device == part->call.scan.on_device) {
+                part->turn = !parts->part[j].turn;
+                break;
+            }
+    }
+}
+
+/* Sums at least two parts that have rows, from what parts->image says to what it says afterwards. */
+static table_status run_parts(struct parts *parts) {
+    const double begun = seconds_now();
+    place_parts(parts);
+    const struct rounds work = {.pieces = {choose_lanes(parts, TOTALS), choose_lanes(parts, SCANS)},
+                                .work = work_on_lane,
+                                .between = join,
+                                .job = parts};
+    const table_status ended = rounds_run(&work), failed = first_failure(parts);
+    const table_status status = failed == TABLE_OK ? ended : failed;
+    if (status == TABLE_OK) {
+        memcpy(parts->image->state, parts->part[parts->count - 1].before, parts->image->bytes);
+        tell_findings(parts);
+    }
+    for (size_t i = 0; i < parts->count; i++)
+        if (parts->part[i].range)
+            parts->part[i].owner->host_release(parts->part[i].range);
+    if (parts->report) {
+        parts->report->devices = choose_lanes(parts, DEVICES);
+        parts->report->totals_seconds = parts->joined - begun;
+        parts->report->scan_seconds = seconds_now() - parts->joined;
+    }
+    return status;
 }
 
 /* Parts without rows to read or write have been looked at, and that was all. One is left if no part has rows. */
@@ -141,7 +354,7 @@ static table_status run_all(struct parts *parts, size_t rows) {
         status = state_image_open(whole, &image);
     parts->image = &image;
     if (status == TABLE_OK)
-        status = parts_run(parts);
+        status = run_parts(parts);
     if (status == TABLE_OK)
         status = state_image_keep(whole, &image);
     state_image_close(&image);
