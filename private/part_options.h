@@ -15,7 +15,4 @@ static inline void part_options(table_scan_options *options, bool is_last) {
     options->exclusive = !options->reverse;
 }
 
-/* For a table without rows and results, which stands for all. */
-static inline void part_options_of_no_rows(table_scan_options *options) { options->offsets = 0; }
-
 #endif

@@ -183,24 +183,27 @@ static void *place_of(const struct plan *plan, enum plan_named which, void *own,
     return plan->named[which].bytes > 0 ? workspace + plan->named[which].offset : own;
 }
 
-static table_status bring(const struct backend *backend, const struct plan *plan, const struct scan *scan,
-                          enum plan_named which, const void *from, char *workspace) {
-    const struct plan_place *place = &plan->named[which];
-    return place->bytes > 0 ? backend->copy(scan, workspace + place->offset, from, place->bytes) : TABLE_OK;
-}
-
-static table_status take_back(const struct backend *backend, const struct plan *plan, const struct scan *scan,
-                              enum plan_named which, void *to, char *workspace) {
-    const struct plan_place *place = &plan->named[which];
-    return place->bytes > 0 ? backend->copy(scan, to, workspace + place->offset, place->bytes) : TABLE_OK;
+/* Copies what has a place in the workspace there, or what was written from there. The state after the rows may not be
+ * wanted. */
+static table_status move_named(const struct backend *backend, const struct plan *plan, const struct scan *scan,
+                               bool back, char *workspace) {
+    struct plan_memory named[NAMED_MOST];
+    table_status status = TABLE_OK;
+    plan_list_named(scan, 1, named);
+    for (unsigned i = 0; i < NAMED_MOVED && status == TABLE_OK; i++) {
+        void *const place = workspace + plan->named[i].offset, *const own = (void *)(uintptr_t)named[i].memory;
+        const bool is_moved = back ? named[i].is_written && (i != NAMED_STATE || leaves_state(scan))
+                                   : i == NAMED_CARRY_IN || i == NAMED_STATE;
+        if (is_moved && plan->named[i].bytes > 0)
+            status = backend->copy(scan, back ? own : place, back ? place : own, plan->named[i].bytes);
+    }
+    return status;
 }
 
 /* Makes the scan one of memory that the backend reaches. */
 static table_status bring_named(const struct backend *backend, const struct plan *plan, struct scan *scan,
                                 char *workspace) {
-    table_status status = bring(backend, plan, scan, NAMED_CARRY_IN, scan->carry_in, workspace);
-    if (status == TABLE_OK)
-        status = bring(backend, plan, scan, NAMED_STATE, scan->state, workspace);
+    table_status status = move_named(backend, plan, scan, false, workspace);
     scan->carry_in = place_of(plan, NAMED_CARRY_IN, (void *)(uintptr_t)scan->carry_in, workspace);
     scan->carry_out = place_of(plan, NAMED_CARRY_OUT, scan->carry_out, workspace);
     scan->state = place_of(plan, NAMED_STATE, scan->state, workspace);
@@ -211,16 +214,6 @@ static table_status bring_named(const struct backend *backend, const struct plan
     if (status == TABLE_OK && scan->load.nans)
         status = backend->fill(scan, scan->load.nans, 0, sizeof(uint64_t));
     return status;
-}
-
-static table_status take_named(const struct backend *backend, const struct plan *plan, const struct scan *scan,
-                               char *workspace) {
-    table_status status = take_back(backend, plan, scan, NAMED_CARRY_OUT, scan->carry_out, workspace);
-    if (status == TABLE_OK && scan->state && leaves_state(scan))
-        status = take_back(backend, plan, scan, NAMED_STATE, scan->state, workspace);
-    if (status == TABLE_OK)
-        status = take_back(backend, plan, scan, NAMED_FIRST_OVERFLOW, scan->first_overflow, workspace);
-    return status == TABLE_OK ? take_back(backend, plan, scan, NAMED_NANS, scan->load.nans, workspace) : status;
 }
 
 /* The sums through the last row, if they are wanted as results, come by way of the workspace. */
@@ -253,7 +246,7 @@ static table_status run_with_named(const struct backend *backend, const struct p
         status = scan_has_rows_beside(scan) ? run_with_rows_beside(backend, plan, &inner, workspace)
                                             : run_sum(backend, plan, &inner, workspace);
     if (status == TABLE_OK)
-        status = take_named(backend, plan, scan, workspace);
+        status = move_named(backend, plan, scan, true, workspace);
     if (status == TABLE_ERROR_CANCELED)
         restore_state(backend, scan);
     return status;

@@ -1,7 +1,6 @@
 #include "run.h"
 
 #include "checked.h"
-#include "parts/batch.h"
 #include "state/state_scan.h"
 #include "status.h"
 

@@ -29,7 +29,15 @@ table_status run_on_stream(struct call *call, const table_scan_options *options)
 /* Adds what another call did to the report of several. */
 void run_add_report(struct table_report *all, const struct table_report *one);
 
-/* Host tables on a backend with memory of its own: in pieces. */
+/* Host tables on a backend with memory of its own: in pieces. (parts/through_device.c) */
 table_status run_through_device(struct call *call, table_report *report);
+
+/* Several tables: a plan for them, in one pass of the backend's or for one table after the other; and host tables on a
+ * backend with memory of its own, one after the other. (parts/batch.c) */
+table_status batch_plan(const struct backend *backend, const struct scan *scan, table_strategy strategy,
+                        struct plan *plan);
+table_status batch_run(const struct backend *backend, const struct plan *plan, const struct scan *scan,
+                       void *workspace);
+table_status batch_through_device(struct call *call, table_report *report);
 
 #endif

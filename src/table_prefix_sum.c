@@ -1,12 +1,62 @@
-/* The calls of tuplescan/prefix_sum.h: validate, run. */
+/* The calls of tuplescan/prefix_sum.h, and those of tuplescan/linear_recurrence.h, which are the same with coefficients:
+ * validate, run. */
+#include <tuplescan/linear_recurrence.h>
+
 #include "refusals.h"
 #include "run.h"
 #include "status.h"
+
+static table_status size_workspace(table_status status, struct call *call, size_t *bytes) {
+    size_t needed = 0;
+    if (status == TABLE_OK)
+        status = run_workspace(call, &needed);
+    if (status == TABLE_OK)
+        *bytes = needed;
+    return status;
+}
+
+static table_status fail_null(const char *name) {
+    return status_fail(TABLE_ERROR_ARGUMENT, "%s is a null pointer", name);
+}
 
 table_status table_prefix_sum(const table_view *in, const table_view *out, const table_scan_options *options) {
     struct call call;
     const table_status status = validate_scan(NULL, in, out, options, CALL_AND_WAIT, &call);
     return status == TABLE_OK ? run_scan(&call, options ? options->report : NULL) : status;
+}
+
+table_status table_linear_recurrence(const table_view *a, const table_view *b, const table_view *h,
+                                     const table_scan_options *options) {
+    struct call call;
+    const table_status status = validate_recurrence(a, b, h, options, CALL_AND_WAIT, &call);
+    return status == TABLE_OK ? run_scan(&call, options ? options->report : NULL) : status;
+}
+
+table_status table_prefix_sum_workspace(const table_view *in, const table_view *out, const table_scan_options *options,
+                                        size_t *bytes) {
+    struct call call;
+    return bytes ? size_workspace(validate_scan(NULL, in, out, options, CALL_ON_STREAM, &call), &call, bytes)
+                 : fail_null("bytes");
+}
+
+table_status table_linear_recurrence_workspace(const table_view *a, const table_view *b, const table_view *h,
+                                               const table_scan_options *options, size_t *bytes) {
+    struct call call;
+    return bytes ? size_workspace(validate_recurrence(a, b, h, options, CALL_ON_STREAM, &call), &call, bytes)
+                 : fail_null("bytes");
+}
+
+table_status table_prefix_sum_async(const table_view *in, const table_view *out, const table_scan_options *options) {
+    struct call call;
+    const table_status status = validate_scan(NULL, in, out, options, CALL_ON_STREAM, &call);
+    return status == TABLE_OK ? run_on_stream(&call, options) : status;
+}
+
+table_status table_linear_recurrence_async(const table_view *a, const table_view *b, const table_view *h,
+                                           const table_scan_options *options) {
+    struct call call;
+    const table_status status = validate_recurrence(a, b, h, options, CALL_ON_STREAM, &call);
+    return status == TABLE_OK ? run_on_stream(&call, options) : status;
 }
 
 table_status table_column_totals(const table_view *in, table_type out_type, void *totals,
@@ -16,7 +66,7 @@ table_status table_column_totals(const table_view *in, table_type out_type, void
     if (options)
         inner = *options;
     if (!in || (!totals && !inner.state))
-        return status_fail(TABLE_ERROR_ARGUMENT, "%s is a null pointer", in ? "totals" : "in");
+        return fail_null(in ? "totals" : "in");
     table_status status = refuse(CALLER_TOTALS, &inner);
     if (status != TABLE_OK)
         return status;
@@ -26,26 +76,6 @@ table_status table_column_totals(const table_view *in, table_type out_type, void
     const struct table_view nowhere = {.columns = in->columns, .type = out_type};
     status = validate_scan(NULL, in, &nowhere, &inner, CALL_FOR_TOTALS, &call);
     return status == TABLE_OK ? run_scan(&call, inner.report) : status;
-}
-
-table_status table_prefix_sum_workspace(const table_view *in, const table_view *out, const table_scan_options *options,
-                                        size_t *bytes) {
-    struct call call;
-    size_t needed = 0;
-    if (!bytes)
-        return status_fail(TABLE_ERROR_ARGUMENT, "bytes is a null pointer");
-    table_status status = validate_scan(NULL, in, out, options, CALL_ON_STREAM, &call);
-    if (status == TABLE_OK)
-        status = run_workspace(&call, &needed);
-    if (status == TABLE_OK)
-        *bytes = needed;
-    return status;
-}
-
-table_status table_prefix_sum_async(const table_view *in, const table_view *out, const table_scan_options *options) {
-    struct call call;
-    const table_status status = validate_scan(NULL, in, out, options, CALL_ON_STREAM, &call);
-    return status == TABLE_OK ? run_on_stream(&call, options) : status;
 }
 
 size_t table_devices(table_device *devices, size_t room) {

@@ -1,4 +1,5 @@
-#include "batch.h"
+/* Several tables at once: options->tables of tuplescan/prefix_sum.h. */
+#include "run.h"
 
 static struct scan table_of(const struct backend *backend, const struct scan *scan, size_t table) {
     struct scan one = *scan;

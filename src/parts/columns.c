@@ -13,18 +13,17 @@
 #include "run.h"
 #include "state/state_call.h"
 #include "status.h"
-#include "validate_factors.h"
 
 struct columns {
     const table_columns *a; /* the coefficients of a recurrence; NULL: there are none */
     const table_columns *in, *out;
     table_scan_options options;
-    struct call call; /* of column 0 */
+    struct call *calls; /* one for each column */
     const struct element *element;
     struct sum_state *state;        /* of all columns, or NULL; while they are summed, a copy */
     struct sum_state before, after; /* its header, and that of a column behind the rows */
     size_t column_state_bytes;      /* of the state of one */
-    bool in_turn;                   /* columns are begun one after the other, each with all threads */
+    const struct backend *backend;  /* that shares columns out among threads; NULL: each has all threads in its turn */
     struct findings found;
     atomic_flag failed; /* the first to fail leaves what it failed of */
     table_status status;
@@ -93,29 +92,13 @@ static void note_findings(struct columns *columns, size_t column, struct finding
 }
 
 static table_status scan_column(struct columns *columns, size_t column, table_report *report) {
-    const table_view in = columns_view(columns->in, column), out = columns_view(columns->out, column);
-    struct sum_state *own;
+    struct call call = columns->calls[column];
     struct findings found = FINDINGS_NONE;
-    table_status status = open_state(columns, column, &own);
-    if (status != TABLE_OK)
-        return status;
-    struct call call = columns->call;
-    validate_other_tables(&call, &in, &out);
-    if (columns->a) {
-        const table_view a = factors_of(columns, column);
-        validate_other_factors(&call, &a);
-        call.scan.factors.first = first_factor(columns, column);
-    }
-    call.scan.carry_in = place_in_row(columns, call.scan.carry_in, column);
-    call.scan.carry_out = place_in_row(columns, call.scan.carry_out, column);
-    call.scan.state = own;
+    table_status status = open_state(columns, column, &call.scan.state);
+    struct sum_state *const own = call.scan.state;
     scan_find_into(&call.scan, &call.scan, &found);
-    if (!columns->in_turn)
+    if (columns->backend)
         call.scan.threads = 1;
-    if (in.data || out.data) { /* columns may lie on several devices */
-        status = validate_backend(in.data, out.data, columns->options.backend, &call);
-        call.scan.device = in.data ? call.device + 1 : 0;
-    }
     if (status == TABLE_OK)
         status = run_scan(&call, report);
     if (status == TABLE_OK)
@@ -194,31 +177,36 @@ static table_status validate_count(const struct columns *columns) {
     return status;
 }
 
+static table_status validate_column(struct columns *columns, size_t column) {
+    const table_view in = columns_view(columns->in, column), out = columns_view(columns->out, column);
+    const table_view a = columns->a ? factors_of(columns, column) : (table_view){0};
+    struct findings found;
+    table_scan_options options = columns->options;
+    options.carry_in = place_in_row(columns, options.carry_in, column);
+    options.carry_out = place_in_row(columns, options.carry_out, column);
+    findings_of_part(&found, &options);
+    options.report = NULL;
+    options.first_coefficients = first_factor(columns, column);
+    const table_status status =
+        validate_scan(columns->a ? &a : NULL, &in, &out, &options, CALL_AND_WAIT, &columns->calls[column]);
+    return status == TABLE_OK && columns->before.version != 0 && options.carry_in
+               ? status_fail(TABLE_ERROR_ARGUMENT,
+                             "options->carry_in: the sum of options->state has begun, and has its start")
+               : status;
+}
+
 /* All that a column's own call would refuse is found before the first value is written. Columns are shared out if all
- * are on the host. */
-static table_status validate_columns(struct columns *columns, const struct backend **backend) {
+ * are on the host, and no times are asked for. */
+static table_status validate_columns(struct columns *columns) {
+    bool is_shared = columns->options.report == NULL;
     for (size_t j = 0; j < columns->in->count; j++) {
-        const table_view in = columns_view(columns->in, j), out = columns_view(columns->out, j);
-        struct findings found;
-        struct call call;
-        table_scan_options options = columns->options;
-        options.carry_in = place_in_row(columns, options.carry_in, j);
-        options.carry_out = place_in_row(columns, options.carry_out, j);
-        findings_of_part(&found, &options);
-        options.report = NULL;
-        options.first_coefficients = first_factor(columns, j);
-        const table_view a = columns->a ? factors_of(columns, j) : (table_view){0};
-        table_status status = validate_scan(columns->a ? &a : NULL, &in, &out, &options, CALL_AND_WAIT, &call);
-        if (status == TABLE_OK && columns->before.version != 0 && options.carry_in)
-            status = status_fail(TABLE_ERROR_ARGUMENT, "options->carry_in: the sum of options->state has begun, and "
-                                                       "has its start");
+        const table_status status = validate_column(columns, j);
         if (status != TABLE_OK)
             return fail_column(status, j);
-        *backend = j == 0 || *backend == call.backend ? call.backend : NULL;
-        columns->in_turn = columns->in_turn || !call.backend->share;
-        if (j == 0)
-            columns->call = call;
+        const struct backend *backend = columns->calls[j].backend;
+        is_shared = is_shared && backend->share && backend == columns->calls[0].backend;
     }
+    columns->backend = is_shared ? columns->calls[0].backend : NULL;
     return TABLE_OK;
 }
 
@@ -246,8 +234,9 @@ static void scan_shared(void *context, size_t column) {
         keep_failure(columns, status);
 }
 
-static table_status scan_at_once(struct columns *columns, const struct backend *backend) {
-    const table_status ended = backend->share(columns->options.threads, columns->in->count, scan_shared, columns);
+static table_status scan_at_once(struct columns *columns) {
+    const table_status ended =
+        columns->backend->share(columns->options.threads, columns->in->count, scan_shared, columns);
     return columns->status == TABLE_OK ? ended : status_fail(columns->status, "%s", columns->detail);
 }
 
@@ -264,22 +253,21 @@ static table_status scan_in_turn(struct columns *columns) {
     return status;
 }
 
-static table_status scan_all(struct columns *columns, const struct backend *backend) {
-    columns->in_turn = columns->in_turn || !backend;
-    return columns->in_turn ? scan_in_turn(columns) : scan_at_once(columns, backend);
+static table_status scan_all(struct columns *columns) {
+    return columns->backend ? scan_at_once(columns) : scan_in_turn(columns);
 }
 
 /* The state goes on with all columns or with none. */
-static table_status scan_with_state(struct columns *columns, const struct backend *backend) {
+static table_status scan_with_state(struct columns *columns) {
     struct sum_state *const state = columns->state;
     const size_t bytes = bytes_of_state(columns);
     if (!state)
-        return scan_all(columns, backend);
+        return scan_all(columns);
     columns->state = malloc(bytes);
     if (!columns->state)
         return status_fail(TABLE_ERROR_HOST_MEMORY, "no %zu bytes of host memory for a state", bytes);
     memcpy(columns->state, state, bytes);
-    const table_status status = scan_all(columns, backend);
+    const table_status status = scan_all(columns);
     if (status == TABLE_OK) {
         *columns->state = columns->after; /* all columns have summed the same rows */
         columns->state->columns = columns->in->count;
@@ -289,10 +277,27 @@ static table_status scan_with_state(struct columns *columns, const struct backen
     return status;
 }
 
+/* Looks at each column, and at all of them together. */
+static table_status scan_checked(struct columns *columns) {
+    size_t bytes;
+    columns->calls = checked_multiply(columns->in->count, sizeof *columns->calls, &bytes) ? malloc(bytes) : NULL;
+    if (!columns->calls)
+        return status_fail(TABLE_ERROR_HOST_MEMORY, "no host memory for the calls of %zu columns", columns->in->count);
+    table_status status = validate_columns(columns);
+    if (status == TABLE_OK)
+        status = columns_look_apart(columns->a, columns->in, columns->out, &columns->options, columns->element->type,
+                                    columns->state, bytes_of_state(columns));
+    if (status == TABLE_OK)
+        status = scan_with_state(columns);
+    if (status == TABLE_OK)
+        findings_tell(&columns->found, &columns->options);
+    free(columns->calls);
+    return status;
+}
+
 static table_status scan_columns(const table_columns *a, const table_columns *in, const table_columns *out,
                                  const table_scan_options *options) {
     static const table_scan_options defaults;
-    const struct backend *backend = NULL;
     struct columns columns = {
         .a = a, .in = in, .out = out, .options = options ? *options : defaults, .found = FINDINGS_NONE};
     atomic_flag_clear(&columns.failed);
@@ -300,23 +305,13 @@ static table_status scan_columns(const table_columns *a, const table_columns *in
     if (status != TABLE_OK)
         return status;
     columns.element = element_of(a ? TABLE_RECURRENCE : columns.options.operation, out->type);
-    columns.in_turn = columns.options.report != NULL;
     status = validate_state(&columns, columns.options.state);
     columns.options.state = NULL;
     if (status == TABLE_OK)
         status = validate_count(&columns);
     if (status == TABLE_OK && in->count == 0)
         return scan_nothing(&columns, options);
-    if (status == TABLE_OK)
-        status = validate_columns(&columns, &backend);
-    if (status == TABLE_OK)
-        status = columns_look_apart(a, in, out, &columns.options, columns.element->type, columns.state,
-                                    bytes_of_state(&columns));
-    if (status == TABLE_OK)
-        status = scan_with_state(&columns, backend);
-    if (status == TABLE_OK)
-        findings_tell(&columns.found, &columns.options);
-    return status;
+    return status == TABLE_OK ? scan_checked(&columns) : status;
 }
 
 table_status table_prefix_sum_columns(const table_columns *in, const table_columns *out,

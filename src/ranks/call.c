@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "join.h"
-#include "part_options.h"
 #include "state.h"
 
 enum { TEXT = 256 };
@@ -73,7 +72,7 @@ table_status ranks_look_at_words(const struct ranks_call *call, const table_view
     if (no_factors.rows != 1)
         no_factors.rows = 0;
     options.backend = TABLE_BACKEND_CPU;
-    part_options_of_no_rows(&options);
+    options.offsets = 0; /* there are no rows of results */
     options.report = NULL;
     options.carry_out = carry_out;
     return ranks_look_at(call, &no_factors, &none, &no_sums, &options);

@@ -77,6 +77,10 @@ void state_give_sums(const struct sum_state *state, void *row);
 /* The header is read from bytes at any place. */
 struct sum_state state_copy_header(const void *state);
 
+/* The CRC32C (Castagnoli; RFC 3720, appendix B.4) of bytes whose CRC32C is `crc`, followed by `bytes` bytes more at
+ * `from`. The CRC32C of no bytes is 0. */
+uint32_t state_crc32c(uint32_t crc, const void *from, size_t bytes);
+
 static inline size_t state_row_bytes(const struct sum_state *state) {
     return (size_t)state->columns * element_bytes_of(state_element_id(state));
 }

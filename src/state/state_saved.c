@@ -2,9 +2,43 @@
  * docs/formats.md. */
 #include <string.h>
 
-#include "crc32c.h"
 #include "state_call.h"
 #include "status.h"
+
+static const uint32_t POLYNOMIAL = 0x82f63b78; /* 0x1edc6f41 with its lowest bit first */
+
+enum { WORD = 8 };
+
+/* Row k has the remainder of each byte followed by k bytes of zeros. */
+static void make_tables(uint32_t tables[WORD][256]) {
+    for (uint32_t byte = 0; byte < 256; byte++) {
+        uint32_t crc = byte;
+        for (unsigned bit = 0; bit < 8; bit++)
+            crc = crc >> 1 ^ (crc & 1 ? POLYNOMIAL : 0);
+        tables[0][byte] = crc;
+    }
+    for (unsigned k = 1; k < WORD; k++)
+        for (uint32_t byte = 0; byte < 256; byte++)
+            tables[k][byte] = tables[k - 1][byte] >> 8 ^ tables[0][tables[k - 1][byte] & 0xff];
+}
+
+uint32_t state_crc32c(uint32_t crc, const void *from, size_t bytes) {
+    uint32_t tables[WORD][256]; /* made in a few microseconds */
+    const unsigned char *at = from;
+    make_tables(tables);
+    crc = ~crc;
+    for (; bytes >= WORD; bytes -= WORD, at += WORD) {
+        uint64_t word;
+        memcpy(&word, at, sizeof word);
+        word ^= crc;
+        crc = 0;
+        for (unsigned k = 0; k < WORD; k++)
+            crc ^= tables[WORD - 1 - k][word >> 8 * k & 0xff];
+    }
+    for (; bytes > 0; bytes--, at++)
+        crc = crc >> 8 ^ tables[0][(crc ^ *at) & 0xff];
+    return ~crc;
+}
 
 /* The checksum of version 1, of `bytes` bytes, a multiple of 4, at any place. */
 static uint64_t mix(uint64_t sum, const void *memory, size_t bytes) {
@@ -23,7 +57,7 @@ static uint64_t checksum(struct sum_state header, const void *rows, size_t bytes
     const size_t after = bytes - sizeof header;
     header.checksum = 0;
     if (header.version == STATE_SAVED_VERSION)
-        return crc32c(crc32c(0, &header, sizeof header), rows, after);
+        return state_crc32c(state_crc32c(0, &header, sizeof header), rows, after);
     const uint64_t sum = mix(mix(STATE_MAGIC, &header, sizeof header), rows, after);
     return sum ? sum : 1;
 }
