@@ -2,8 +2,7 @@
 
 #include "tree.h"
 
-/* Sets the clock's marks from `first` to `last`. */
-static table_status mark(const struct backend *backend, const struct scan *scan, unsigned first, unsigned last) {
+table_status pipeline_mark(const struct backend *backend, const struct scan *scan, unsigned first, unsigned last) {
     table_status status = TABLE_OK;
     for (unsigned number = first; scan->clock && number <= last && status == TABLE_OK; number++)
         status = backend->clock_mark(scan, number);
@@ -62,11 +61,11 @@ static table_status run_stages(const struct backend *backend, const struct plan 
     if (status == TABLE_OK)
         status = begin_stages(backend, scan, seeds, by_host);
     if (status == TABLE_OK)
-        status = mark(backend, scan, 0, 0);
+        status = pipeline_mark(backend, scan, 0, 0);
     for (unsigned stage = 1; stage <= STAGES && status == TABLE_OK; stage++) {
         status = run_stage(backend, plan, scan, stage, seeds, workspace);
         if (status == TABLE_OK)
-            status = mark(backend, scan, stage, stage);
+            status = pipeline_mark(backend, scan, stage, stage);
     }
     if (status == TABLE_OK && scan->carry_out)
         status = backend->copy(scan, scan->carry_out, seeds + scan->chunks * row_bytes, row_bytes);
@@ -80,7 +79,7 @@ static table_status run_stages(const struct backend *backend, const struct plan 
 
 /* No rows: the carry goes through. */
 static table_status run_nothing(const struct backend *backend, const struct scan *scan) {
-    const table_status status = mark(backend, scan, 0, STAGES);
+    const table_status status = pipeline_mark(backend, scan, 0, STAGES);
     if (status != TABLE_OK || !scan->carry_out || scan->carry_out == scan->carry_in)
         return status;
     return scan->carry_in ? backend->copy(scan, scan->carry_out, scan->carry_in, backend_carry_bytes(backend, scan))
@@ -93,13 +92,14 @@ static table_status run_rows(const struct backend *backend, const struct plan *p
         return run_nothing(backend, scan);
     if (!plan->is_fused)
         return run_stages(backend, plan, scan, workspace);
-    table_status status = mark(backend, scan, 0, 0);
+    table_status status = pipeline_mark(backend, scan, 0, 0);
     if (status == TABLE_OK)
         status = backend->fused(scan, &plan->pass, workspace + plan->fused_offset);
     if (status == TABLE_ERROR_STRATEGY) /* refused */
         return run_stages(backend, plan, scan, workspace);
-    return status == TABLE_OK ? mark(backend, scan, plan->strategy == TABLE_STRATEGY_FUSED ? STAGES : 1, STAGES)
-                              : status;
+    return status == TABLE_OK
+               ? pipeline_mark(backend, scan, plan->strategy == TABLE_STRATEGY_FUSED ? STAGES : 1, STAGES)
+               : status;
 }
 
 /* Integers go on from one row, the sum so far, as from a carry; floats from the runs of the state, which the backend

@@ -10,6 +10,9 @@
 table_status pipeline_run(const struct backend *backend, const struct plan *plan, const struct scan *scan,
                           void *workspace);
 
+/* Sets the clock's marks from `first` to `last`, if there is a clock. */
+table_status pipeline_mark(const struct backend *backend, const struct scan *scan, unsigned first, unsigned last);
+
 /* Puts what a scan begins with where the caller has no row into one of elements, memory of the backend. */
 table_status pipeline_put_start(const struct backend *backend, const struct scan *scan, void *row);
 

@@ -52,25 +52,17 @@ void run_add_report(struct table_report *all, const struct table_report *one) {
         all->stage_seconds[stage] += before.stage_seconds[stage];
 }
 
-table_status run_take_findings(const struct backend *backend, const struct scan *scan, struct findings *found) {
+table_status run_move_findings(const struct backend *backend, const struct scan *scan, struct findings *found,
+                               bool back) {
+    const struct {
+        uint64_t *host, *own;
+    } words[] = {{&found->first_overflow, scan->first_overflow}, {&found->nans, scan->load.nans}};
     table_status status = TABLE_OK;
-    if (scan->first_overflow)
-        status = backend->copy(scan, &found->first_overflow, scan->first_overflow, sizeof(uint64_t));
-    if (status == TABLE_OK && scan->load.nans)
-        status = backend->copy(scan, &found->nans, scan->load.nans, sizeof(uint64_t));
-    const table_status waited = backend->wait(scan);
-    return status == TABLE_OK ? waited : status;
-}
-
-table_status run_put_findings(const struct backend *backend, const struct scan *scan, const struct findings *found) {
-    table_status status = TABLE_OK;
-    if (!scan_finds(scan))
-        return TABLE_OK;
-    if (scan->first_overflow)
-        status = backend->copy(scan, scan->first_overflow, &found->first_overflow, sizeof(uint64_t));
-    if (status == TABLE_OK && scan->load.nans)
-        status = backend->copy(scan, scan->load.nans, &found->nans, sizeof(uint64_t));
-    const table_status waited = backend->wait(scan);
+    for (unsigned i = 0; i < sizeof words / sizeof *words && status == TABLE_OK; i++)
+        if (words[i].own)
+            status = backend->copy(scan, back ? words[i].own : words[i].host, back ? words[i].host : words[i].own,
+                                   sizeof(uint64_t));
+    const table_status waited = scan_finds(scan) ? backend->wait(scan) : TABLE_OK;
     return status == TABLE_OK ? waited : status;
 }
 
@@ -98,12 +90,19 @@ static void *begin_maps(struct scan *scan, char *memory) {
     return scan_begin_maps(scan, memory, memory + count * scan->element->bytes, count);
 }
 
+/* Whether it is totals that a state goes on with, or is fed: stage 1, and additions on the host. */
+static bool appends(const struct call *call) { return call->form == CALL_FOR_TOTALS && call->scan.state; }
+
 /* The workspace of a call: `rows` bytes of rows of maps, and what the plan has. */
 static table_status plan_call(const struct call *call, bool totals_only, struct plan *plan, size_t *rows,
                               size_t *bytes) {
     const struct scan *scan = &call->scan;
-    table_status status = scan_is_batch(scan) ? batch_plan(call->backend, scan, call->strategy, plan)
-                                              : plan_make(call->backend, scan, call->strategy, totals_only, plan);
+    table_status status = TABLE_OK;
+    if (appends(call))
+        *plan = (struct plan){.strategy = TABLE_STRATEGY_HOST};
+    else
+        status = scan_is_batch(scan) ? batch_plan(call->backend, scan, call->strategy, plan)
+                                     : plan_make(call->backend, scan, call->strategy, totals_only, plan);
     *rows = 0;
     *bytes = plan->bytes;
     if (status != TABLE_OK || !has_map_rows(call))
@@ -115,12 +114,26 @@ static table_status plan_call(const struct call *call, bool totals_only, struct 
     return status;
 }
 
+static table_status append_totals(const struct call *call) {
+    struct state_image image = {0};
+    table_status status = pipeline_mark(call->backend, &call->scan, 0, 0);
+    if (status == TABLE_OK)
+        status = state_image_open(call, &image);
+    if (status == TABLE_OK)
+        status = state_image_add(&image, &call->scan);
+    if (status == TABLE_OK)
+        status = state_image_keep(call, &image);
+    state_image_close(&image);
+    return status == TABLE_OK ? pipeline_mark(call->backend, &call->scan, 1, STAGES) : status;
+}
+
 static table_status run_planned(struct call *call, const struct plan *plan, size_t rows, char *workspace) {
     struct scan *scan = &call->scan;
     void *const carry_out = rows > 0 ? begin_maps(scan, workspace) : NULL;
     char *const rest = rows > 0 ? workspace + rows : workspace; /* NULL where nothing is wanted */
-    const table_status status = scan_is_batch(scan) ? batch_run(call->backend, plan, scan, rest)
-                                                    : pipeline_run(call->backend, plan, scan, rest);
+    const table_status status = appends(call)         ? append_totals(call)
+                                : scan_is_batch(scan) ? batch_run(call->backend, plan, scan, rest)
+                                                      : pipeline_run(call->backend, plan, scan, rest);
     if (status == TABLE_OK && carry_out)
         scan->element->give(carry_out, scan->carry_out, count_maps(scan));
     return status;
@@ -136,7 +149,7 @@ static table_status scan_at_once(struct call *call, void *context) {
     table_status status = call->scan.state ? state_inspect(call) : TABLE_OK;
     if (status == TABLE_OK)
         status = plan_call(call, call->scan.out.data == NULL, &plan, &rows, &bytes);
-    if (status == TABLE_OK && (backend->copy_rows || bytes > sizeof small))
+    if (status == TABLE_OK && bytes > (backend->copy_rows ? 0 : sizeof small))
         status = backend->allocate(bytes, &allocated);
     if (status != TABLE_OK)
         return status;
@@ -150,51 +163,10 @@ static table_status scan_at_once(struct call *call, void *context) {
     return status;
 }
 
-static table_status append_totals(struct call *call, struct table_report *report) {
-    struct state_image image = {0};
-    table_status status = report ? call->backend->clock_mark(&call->scan, 0) : TABLE_OK;
-    if (status == TABLE_OK)
-        status = state_image_open(call, &image);
-    if (status == TABLE_OK)
-        status = state_image_add(&image, &call->scan);
-    if (status == TABLE_OK)
-        status = state_image_keep(call, &image);
-    state_image_close(&image);
-    return status;
-}
-
-/* Totals that a state goes on with, or is fed: stage 1, and additions on the host. */
-static table_status totals_at_once(struct call *call, void *context) {
-    struct table_report *report = context;
-    struct scan *scan = &call->scan;
-    void *memory = NULL, *carry_out = NULL;
-    size_t rows = 0;
-    table_status status = state_inspect(call);
-    if (status == TABLE_OK && has_map_rows(call))
-        status = map_rows_bytes(call, &rows);
-    if (status == TABLE_OK && rows > 0)
-        status = call->backend->allocate(rows, &memory);
-    if (status != TABLE_OK)
-        return status;
-    if (memory)
-        carry_out = begin_maps(scan, memory);
-    status = append_totals(call, report);
-    if (status == TABLE_OK && carry_out)
-        scan->element->give(carry_out, scan->carry_out, count_maps(scan));
-    if (memory)
-        call->backend->release(memory);
-    for (unsigned mark = 1; mark <= STAGES && status == TABLE_OK && report; mark++)
-        status = call->backend->clock_mark(scan, mark);
-    if (status == TABLE_OK && report)
-        status = call->backend->wait(scan);
-    return status == TABLE_OK && report ? run_report(call, TABLE_STRATEGY_HOST, report) : status;
-}
-
 table_status run_scan(struct call *call, table_report *report) {
     if (call->backend->copy_rows && call->device < 0)
         return scan_is_batch(&call->scan) ? batch_through_device(call, report) : run_through_device(call, report);
-    const bool appends = call->form == CALL_FOR_TOTALS && call->scan.state;
-    return run_and_wait(call, report != NULL, appends ? totals_at_once : scan_at_once, report);
+    return run_and_wait(call, report != NULL, scan_at_once, report);
 }
 
 table_status run_workspace(struct call *call, size_t *bytes) {

@@ -18,9 +18,9 @@ table_status run_report(const struct call *call, table_strategy strategy, struct
 /* A whole call of the scan, or of column totals. */
 table_status run_scan(struct call *call, table_report *report);
 
-/* What was found, between the host and where the scan wants it. Both wait. */
-table_status run_take_findings(const struct backend *backend, const struct scan *scan, struct findings *found);
-table_status run_put_findings(const struct backend *backend, const struct scan *scan, const struct findings *found);
+/* What was found, from where the scan wants it to the host, or back. Waits. */
+table_status run_move_findings(const struct backend *backend, const struct scan *scan, struct findings *found,
+                               bool back);
 
 /* The stream forms: the bytes that a call needs, and the call. */
 table_status run_workspace(struct call *call, size_t *bytes);

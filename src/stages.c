@@ -58,12 +58,12 @@ static table_status run_stage_checked(const struct backend *backend, const struc
         inner.first_overflow = (uint64_t *)(workspace + plan->words_offset);
         status = backend->fill(scan, inner.first_overflow, 0xff, sizeof(uint64_t)); /* TABLE_NO_OVERFLOW */
     }
-    if (status == TABLE_OK && scan->clock)
-        status = backend->clock_mark(scan, work->stage - 1);
+    if (status == TABLE_OK)
+        status = pipeline_mark(backend, scan, work->stage - 1, work->stage - 1);
     if (status == TABLE_OK)
         status = run_stage(backend, plan, &inner, work, workspace);
-    if (status == TABLE_OK && scan->clock)
-        status = backend->clock_mark(scan, work->stage);
+    if (status == TABLE_OK)
+        status = pipeline_mark(backend, scan, work->stage, work->stage);
     if (status == TABLE_OK && scan->first_overflow)
         status = backend->copy(scan, scan->first_overflow, inner.first_overflow, sizeof(uint64_t));
     return status;

@@ -33,7 +33,7 @@ static table_status take_findings(const struct backend *backend, const struct sc
     struct findings one = FINDINGS_NONE;
     table_status status = backend->wait(scan); /* words of the host are copied at once, not in the stream's order */
     if (status == TABLE_OK)
-        status = run_take_findings(backend, scan, &one);
+        status = run_move_findings(backend, scan, &one, false);
     findings_add(all, &one, (uint64_t)table * scan->in.rows * scan->in.columns);
     return status;
 }
@@ -54,21 +54,19 @@ static table_status one_by_one(const struct backend *backend, const struct plan 
         if (status == TABLE_OK && scan_finds(scan))
             status = take_findings(backend, scan, table, &found);
     }
-    return status == TABLE_OK ? run_put_findings(backend, scan, &found) : status;
+    return status == TABLE_OK ? run_move_findings(backend, scan, &found, true) : status;
 }
 
 table_status batch_run(const struct backend *backend, const struct plan *plan, const struct scan *scan,
                        void *workspace) {
-    table_status status = scan->clock ? backend->clock_mark(scan, 0) : TABLE_OK;
+    table_status status = pipeline_mark(backend, scan, 0, 0);
     if (status == TABLE_OK)
         status = plan->batch ? backend->batch(scan, workspace) : one_by_one(backend, plan, scan, workspace);
-    for (unsigned mark = 1; mark <= STAGES && status == TABLE_OK && scan->clock; mark++)
-        status = backend->clock_mark(scan, mark);
-    return status;
+    return status == TABLE_OK ? pipeline_mark(backend, scan, 1, STAGES) : status;
 }
 
 static table_status put_findings(struct call *call, void *context) {
-    return run_put_findings(call->backend, &call->scan, context);
+    return run_move_findings(call->backend, &call->scan, context, true);
 }
 
 table_status batch_through_device(struct call *call, table_report *report) {

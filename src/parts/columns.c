@@ -146,9 +146,7 @@ static table_status validate_state(struct columns *columns, void *state) {
     size_t bytes;
     if (!state)
         return TABLE_OK;
-    table_status status = state_pointer("options->state", state);
-    if (status == TABLE_OK)
-        status = state_header("options->state", header, &bytes);
+    table_status status = state_look("options->state", state, &bytes);
     if (status == TABLE_OK && bytes > 0)
         status = state_fits("options->state", header, columns->element, columns->out->count);
     if (status == TABLE_OK && bytes > 0)

@@ -281,7 +281,7 @@ static void tell_findings(const struct parts *parts) {
     struct findings found = FINDINGS_NONE;
     for (size_t i = 0; i < parts->count; i++)
         findings_add(&found, &parts->part[i].found, 0);
-    run_put_findings(backend_cpu(), scan, &found);
+    run_move_findings(backend_cpu(), scan, &found, true);
 }
 
 /* Where each part's rows are in the sum, and which of a device's lanes it is on. */

@@ -270,7 +270,7 @@ table_status pieces_keep(struct pieces *pieces) {
     if (whole->out.data && !pieces->alone && !pieces->in_place)
         status = backend->copy(whole, pieces->image.state, pieces->state, pieces->image.bytes);
     if (status == TABLE_OK)
-        status = run_put_findings(backend, whole, &pieces->sum);
+        status = run_move_findings(backend, whole, &pieces->sum, true);
     const table_status waited = backend->wait(whole);
     status = status == TABLE_OK ? waited : status;
     return status == TABLE_OK && !pieces->alone && !pieces->in_place ? state_image_keep(pieces->whole, &pieces->image)

@@ -24,6 +24,19 @@ table_status state_pointer(const char *name, const void *state) {
     return TABLE_OK;
 }
 
+table_status state_look(const char *name, const void *state, size_t *bytes) {
+    const table_status status = state_pointer(name, state);
+    return status == TABLE_OK ? state_header(name, state, bytes) : status;
+}
+
+/* Looks at a state that must have begun, since otherwise it `is_none`. */
+static table_status state_look_begun(const char *name, const void *state, const char *is_none, size_t *bytes) {
+    const table_status status = state_look(name, state, bytes);
+    if (status == TABLE_OK && *bytes == 0)
+        return status_fail(TABLE_ERROR_STATE, "%s: has not begun, and %s", name, is_none);
+    return status == TABLE_OK ? state_kept(name, state) : status;
+}
+
 table_status state_apart(const char *name_a, const void *a, const char *name_b, const void *b, size_t bytes,
                          bool same_allowed) {
     const uintptr_t one = (uintptr_t)a, other = (uintptr_t)b;
@@ -202,21 +215,24 @@ table_status table_state_describe(const void *state, size_t bytes, table_state_f
     return TABLE_OK;
 }
 
+/* Whether the bytes are those of a state of `columns` columns of `type`, by whatever operation. */
+static bool is_size(size_t bytes, table_type type, size_t columns) {
+    bool is_one = false;
+    for (table_operation operation = TABLE_SUM; table_operation_name(operation); operation++) {
+        const struct element *element = element_kept_as(operation, type);
+        size_t wanted;
+        is_one = is_one || (element && state_bytes(element, columns, &wanted) == TABLE_OK && bytes == wanted);
+    }
+    return is_one;
+}
+
 /* Checks a state that has not begun, with type and columns if they are known. */
 static table_status check_zeros(const void *state, size_t bytes, table_type type, size_t columns) {
-    size_t wanted = bytes, others = bytes, maps = bytes;
-    table_status status = TABLE_OK;
-    if (type && columns) {
-        status = table_state_bytes(type, columns, &wanted);
-        if (status == TABLE_OK)
-            status = table_state_bytes_of(TABLE_MAXIMUM, type, columns, &others);
-        maps = others;
-        if (status == TABLE_OK && type_is_float(type))
-            status = table_state_bytes_of(TABLE_RECURRENCE, type, columns, &maps);
-    }
+    size_t wanted = bytes;
+    const table_status status = type && columns ? table_state_bytes(type, columns, &wanted) : TABLE_OK;
     if (status != TABLE_OK)
         return status;
-    if (bytes != wanted && bytes != others && bytes != maps)
+    if (type && columns && !is_size(bytes, type, columns))
         return status_fail(TABLE_ERROR_STATE, "state: %zu bytes, and %zu columns of %s have %zu", bytes, columns,
                            table_type_name(type), wanted);
     if (!all_zero(state, bytes))
@@ -244,9 +260,7 @@ table_status table_state_rows(const void *state, uint64_t *rows) {
     size_t bytes;
     if (!rows)
         return status_fail(TABLE_ERROR_ARGUMENT, "rows is a null pointer");
-    table_status status = state_pointer("state", state);
-    if (status == TABLE_OK)
-        status = state_header("state", state, &bytes);
+    const table_status status = state_look("state", state, &bytes);
     if (status == TABLE_OK)
         *rows = ((const struct sum_state *)state)->rows;
     return status;
@@ -254,27 +268,16 @@ table_status table_state_rows(const void *state, uint64_t *rows) {
 
 int table_state_equal(const void *a, const void *b) {
     size_t bytes, other_bytes;
-    if (state_pointer("a", a) != TABLE_OK || state_header("a", a, &bytes) != TABLE_OK)
-        return 0;
-    if (state_pointer("b", b) != TABLE_OK || state_header("b", b, &other_bytes) != TABLE_OK)
-        return 0;
-    return bytes == other_bytes && memcmp(a, b, bytes) == 0;
+    return state_look("a", a, &bytes) == TABLE_OK && state_look("b", b, &other_bytes) == TABLE_OK &&
+           bytes == other_bytes && memcmp(a, b, bytes) == 0;
 }
 
 /* Both have begun, and right begins where left ends. */
 static table_status check_neighbours(const struct sum_state *left, const struct sum_state *right) {
     size_t left_bytes, right_bytes;
-    table_status status = state_header("left", left, &left_bytes);
+    table_status status = state_look_begun("left", left, "is no range of rows", &left_bytes);
     if (status == TABLE_OK)
-        status = state_header("right", right, &right_bytes);
-    if (status != TABLE_OK)
-        return status;
-    if (left_bytes == 0 || right_bytes == 0)
-        return status_fail(TABLE_ERROR_STATE, "%s: has not begun, and is no range of rows",
-                           left_bytes == 0 ? "left" : "right");
-    status = state_kept("left", left);
-    if (status == TABLE_OK)
-        status = state_kept("right", right);
+        status = state_look_begun("right", right, "is no range of rows", &right_bytes);
     if (status == TABLE_OK)
         status = state_fits("right", right, state_element(left), left->columns);
     if (status != TABLE_OK)
@@ -291,11 +294,7 @@ static table_status check_neighbours(const struct sum_state *left, const struct 
 }
 
 table_status table_state_join(void *left, const void *right) {
-    table_status status = state_pointer("left", left);
-    if (status == TABLE_OK)
-        status = state_pointer("right", right);
-    if (status == TABLE_OK)
-        status = check_neighbours(left, right);
+    const table_status status = check_neighbours(left, right);
     if (status == TABLE_OK)
         state_append(left, right);
     return status;
@@ -307,13 +306,7 @@ table_status table_state_sums(const void *state, void *row) {
     size_t bytes;
     if (!row)
         return status_fail(TABLE_ERROR_ARGUMENT, "row is a null pointer");
-    table_status status = state_pointer("state", state);
-    if (status == TABLE_OK)
-        status = state_header("state", header, &bytes);
-    if (status == TABLE_OK && bytes == 0)
-        status = status_fail(TABLE_ERROR_STATE, "state: has not begun, and has no sums");
-    if (status == TABLE_OK)
-        status = state_kept("state", header);
+    table_status status = state_look_begun("state", state, "has no sums", &bytes);
     if (status == TABLE_OK && header->first != 0)
         status = status_fail(TABLE_ERROR_STATE, "state: begins at row %llu, and the sums above it are not known",
                              (unsigned long long)header->first);

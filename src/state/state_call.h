@@ -27,6 +27,9 @@ table_status state_apart(const char *name_a, const void *a, const char *name_b, 
 /* Looks at a header alone. *bytes is what its state has; 0 for a sum that has not begun. */
 table_status state_header(const char *name, const struct sum_state *header, size_t *bytes);
 
+/* Looks at the pointer and the header. */
+table_status state_look(const char *name, const void *state, size_t *bytes);
+
 /* Looks whether a header is that of a state, not of a saved form. */
 table_status state_kept(const char *name, const struct sum_state *header);
 

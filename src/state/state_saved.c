@@ -66,9 +66,7 @@ table_status table_state_save(const void *state, void *to, size_t bytes) {
     size_t wanted;
     if (!to)
         return status_fail(TABLE_ERROR_ARGUMENT, "to is a null pointer");
-    table_status status = state_pointer("state", state);
-    if (status == TABLE_OK)
-        status = state_header("state", state, &wanted);
+    table_status status = state_look("state", state, &wanted);
     if (status != TABLE_OK)
         return status;
     if (wanted == 0)

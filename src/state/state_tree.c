@@ -157,31 +157,33 @@ static void add_up(const struct sum_state *state, size_t from, size_t columns, c
     element->combine(seed, seed, inner, columns);
 }
 
-void state_last_sums(const struct sum_state *state, void *row) {
-    const size_t size = state_element(state)->bytes, row_bytes = state_row_bytes(state), most = PART_BYTES / size;
-    if (!state_element(state)->ordered) {
-        memcpy(row, state_row(state, row_bytes, STATE_SUM), row_bytes);
-        return;
-    }
+/* By as many columns as add_up() takes: as elements, or as their values. */
+static void put_sums(const struct sum_state *state, char *row, bool as_values) {
+    const struct element *element = state_element(state);
+    const size_t bytes = element->bytes, size = as_values ? table_type_size(element->type) : bytes;
+    const size_t most = PART_BYTES / bytes;
+    _Alignas(16) char sums[PART_BYTES];
     for (size_t done = 0, part; done < state->columns; done += part) {
         part = state->columns - done < most ? state->columns - done : most;
-        add_up(state, done * size, part, (char *)row + done * size);
+        add_up(state, done * bytes, part, as_values ? sums : row + done * bytes);
+        if (as_values)
+            element->give(row + done * size, sums, part);
     }
 }
 
+void state_last_sums(const struct sum_state *state, void *row) {
+    const size_t row_bytes = state_row_bytes(state);
+    if (state_element(state)->ordered)
+        put_sums(state, row, false);
+    else
+        memcpy(row, state_row(state, row_bytes, STATE_SUM), row_bytes);
+}
+
 void state_give_sums(const struct sum_state *state, void *row) {
-    const struct element *element = state_element(state);
-    const size_t most = PART_BYTES / element->bytes, size = table_type_size(element->type);
-    _Alignas(16) char sums[PART_BYTES];
-    if (!element_is_map(element)) {
+    if (element_is_map(state_element(state)))
+        put_sums(state, row, true);
+    else
         state_last_sums(state, row);
-        return;
-    }
-    for (size_t done = 0, part; done < state->columns; done += part) {
-        part = state->columns - done < most ? state->columns - done : most;
-        add_up(state, done * element->bytes, part, sums);
-        element->give((char *)row + done * size, sums, part);
-    }
 }
 
 table_status state_enter_host(const struct scan *scan) {
