@@ -2,22 +2,21 @@
 #include "link.h"
 
 #include <stddef.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "join.h"
 #include "survey.h"
 
-enum { TEXT = 256, LARGE = 1 << 30 }; /* counts of MPI are ints: what has more bytes is a number of these, and a rest */
+enum { LARGE = 1 << 30 }; /* counts of MPI are ints: what has more bytes is a number of these, and a rest */
 
 _Static_assert(_Alignof(max_align_t) >= TABLE_STATE_ALIGNMENT, "MPI's memory is aligned as malloc()'s is");
 
-table_status mpi_failed(const char *name, int code) {
-    char reason[MPI_MAX_ERROR_STRING] = "unknown", text[MPI_MAX_ERROR_STRING + TEXT];
+/* Makes MPI's error `code` of the function `name` the library's. */
+static table_status mpi_failed(const char *name, int code) {
+    char reason[MPI_MAX_ERROR_STRING] = "unknown";
     int length;
     MPI_Error_string(code, reason, &length);
-    snprintf(text, sizeof text, "%s: %s", name, reason);
-    return table_error_set(TABLE_ERROR_MPI, text);
+    return ranks_fail(TABLE_ERROR_MPI, "%s: %s", name, reason);
 }
 
 static table_status checked(const char *name, int code) {

@@ -21,7 +21,4 @@ table_status mpi_link_begin(struct mpi_link *link, MPI_Comm comm);
 /* Harmless after a begin() or open() that failed. */
 void mpi_link_close(struct mpi_link *link);
 
-/* Makes MPI's error `code` of the function `name` the library's. */
-table_status mpi_failed(const char *name, int code);
-
 #endif

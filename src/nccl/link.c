@@ -2,7 +2,6 @@
 #include "link.h"
 
 #include <sched.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "../cuda/forget.h"
@@ -12,14 +11,12 @@
 #include "join.h"
 #include "survey.h"
 
-enum { TEXT = 256, MESSAGE_LEAST = 512, ALIGNMENT = 64 };
+enum { MESSAGE_LEAST = 512, ALIGNMENT = 64 };
 
 _Static_assert(sizeof(struct survey) <= MESSAGE_LEAST, "a survey fits into the first messages");
 
 static table_status failed(const char *name, const char *reason) {
-    char text[2 * TEXT];
-    snprintf(text, sizeof text, "%s: %s", name, reason);
-    return table_error_set(TABLE_ERROR_NCCL, text);
+    return ranks_fail(TABLE_ERROR_NCCL, "%s: %s", name, reason);
 }
 
 static table_status checked(const char *name, cudaError_t error) {

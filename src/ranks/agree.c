@@ -1,9 +1,19 @@
 /* A survey, of maxima, says who failed and whether all are of one mind. */
 #include "agree.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 
 enum { TEXT = 256 };
+
+table_status ranks_fail(table_status status, const char *format, ...) {
+    char text[TEXT];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    return table_error_set(status, text);
+}
 
 #define OWN_FAILURE (1ULL << 63)
 
@@ -49,14 +59,13 @@ static table_status find_difference(const struct common *commons) {
     static const char *const names[COMMONS] = {
         "the call", "columns", "the type of in", "the type of out", "exclusive",
         "reverse",  "offsets", "skip_nan",       "operation",       "shifted_coefficients"};
-    char text[TEXT], least[32], greatest[32];
+    char least[32], greatest[32];
     for (unsigned i = 0; i < COMMONS; i++) {
         const uint64_t from = ~commons[i].least_flipped, to = commons[i].greatest;
         if (from == to)
             continue;
-        snprintf(text, sizeof text, "ranks differ in %s: %s on one, %s on another", names[i],
-                 value_name(i, from, least), value_name(i, to, greatest));
-        return table_error_set(TABLE_ERROR_RANKS, text);
+        return ranks_fail(TABLE_ERROR_RANKS, "ranks differ in %s: %s on one, %s on another", names[i],
+                          value_name(i, from, least), value_name(i, to, greatest));
     }
     return TABLE_OK;
 }

@@ -1,13 +1,10 @@
 #include "call.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "join.h"
 #include "state.h"
-
-enum { TEXT = 256 };
 
 void ranks_begin(struct ranks_call *call, struct together *all, const table_view *in, table_type out_type,
                  enum plea_call which, const table_scan_options *options) {
@@ -97,17 +94,8 @@ static table_status make_room(struct ranks_call *call) {
 }
 
 static table_status fail_for_range(table_status status, const char *what, const table_state_facts *facts) {
-    char text[TEXT];
-    snprintf(text, sizeof text, "%s begins at row %llu, and the sums above it are not known", what,
-             (unsigned long long)facts->first_row);
-    return table_error_set(status, text);
-}
-
-static table_status fail_for_operation(const struct ranks_call *call, const struct sum_state *state) {
-    char text[TEXT];
-    snprintf(text, sizeof text, "options->state: is that of a %s, not of a %s",
-             table_operation_name((table_operation)state->operation), table_operation_name(call->operation));
-    return table_error_set(TABLE_ERROR_STATE, text);
+    return ranks_fail(status, "%s begins at row %llu, and the sums above it are not known", what,
+                      (unsigned long long)facts->first_row);
 }
 
 /* The rows that this rank adds to the count: on the first one also those above the range of the state, and those that
@@ -118,7 +106,9 @@ static table_status count_rows(struct ranks_call *call, const table_view *in) {
     table_status status = TABLE_OK;
     if (state && state->magic != 0 && state->operation != (uint32_t)call->operation &&
         table_operation_name((table_operation)state->operation))
-        status = fail_for_operation(call, state);
+        status =
+            ranks_fail(TABLE_ERROR_STATE, "options->state: is that of a %s, not of a %s",
+                       table_operation_name((table_operation)state->operation), table_operation_name(call->operation));
     if (state && status == TABLE_OK)
         status = table_state_check(state, call->state_bytes, call->sums, call->plea.columns);
     if (state && status == TABLE_OK)

@@ -1,4 +1,5 @@
-/* The running sums: totals of each rank's rows, an exclusive scan of them over the ranks, and the rank's own. */
+/* The running sums: totals of each rank's rows, an exclusive scan of them over the ranks, and the rank's own. And the
+ * totals of all ranks. */
 #include <stdio.h>
 #include <string.h>
 
@@ -13,12 +14,10 @@ static bool has_last_rows(const struct together *all) { return all->rank == all-
 
 /* Other operations than sums have no states on CUDA. */
 static table_status look_at_operation(const struct ranks_call *call, bool is_on_host, const char *last) {
-    char text[TEXT];
     if (call->operation == TABLE_SUM || (is_on_host && call->options.backend != TABLE_BACKEND_CUDA))
         return table_error_set(TABLE_OK, last);
-    snprintf(text, sizeof text, "a %s over ranks is for tables in host memory, and the CPU",
-             table_operation_name(call->operation));
-    return table_error_set(TABLE_ERROR_BACKEND, text);
+    return ranks_fail(TABLE_ERROR_BACKEND, "a %s over ranks is for tables in host memory, and the CPU",
+                      table_operation_name(call->operation));
 }
 
 /* Whether the tables lie on the host; there the state is looked at beside them. That they do not is no failure of the
@@ -137,4 +136,55 @@ table_status ranks_linear_recurrence(struct together *all, const table_view *a, 
         call.options.first_coefficients = NULL;
     }
     return run(&call, b, h);
+}
+
+/* Totals are the ranges of all ranks, joined. */
+static table_status look_at_type(const struct ranks_call *call, table_type out_type) {
+    const table_type sums = table_kept_type(call->operation, out_type);
+    return out_type == sums
+               ? TABLE_OK
+               : ranks_fail(TABLE_ERROR_TYPE, "totals of %s are not kept; out_type %s is what its %ss are kept in",
+                            table_type_name(out_type), table_type_name(sums), table_operation_name(call->operation));
+}
+
+/* Whether types, columns and options are possible at all. A table without rows stands for the rank's own, which is
+ * looked at when it is summed, before anything is written. */
+static table_status look_at_totals(const struct ranks_call *call, const table_view *in, table_type out_type,
+                                   void *totals) {
+    char detail[TEXT];
+    if (!in)
+        return table_error_set(TABLE_ERROR_ARGUMENT, "in is a null pointer");
+    table_status status = ranks_look_at_form(call);
+    if (status == TABLE_OK)
+        status = ranks_look_at_words(call, in, out_type, NULL);
+    if (status == TABLE_OK)
+        status = look_at_type(call, out_type);
+    if (status != TABLE_OK || (status = ranks_look_at_words(call, in, out_type, totals)) == TABLE_OK)
+        return status;
+    snprintf(detail, sizeof detail, "%s", table_error_detail());
+    return ranks_fail(status, "totals, as a carry out: %.200s", detail);
+}
+
+static table_status work_on_totals(struct ranks_call *call, const table_view *in, void *totals) {
+    struct found found = {.first_overflow = TABLE_NO_OVERFLOW};
+    table_status status = ranks_make_range(call, in, true, &found);
+    const table_status joined = call->all->by->whole(call->all, call->range, call->before);
+    if (joined != TABLE_OK)
+        return joined;
+    if (status == TABLE_OK)
+        status = ranks_tell_end(call, totals, call->options.state);
+    return ranks_end(call, status, &found);
+}
+
+table_status ranks_column_totals(struct together *all, const table_view *in, table_type out_type, void *totals,
+                                 const table_scan_options *options) {
+    struct ranks_call call;
+    ranks_begin(&call, all, in, out_type, RANKS_CALL_COLUMN_TOTALS, options);
+    call.plea.status = look_at_totals(&call, in, out_type, totals);
+    call.plea.wants_end = totals != NULL;
+    table_status status = ranks_agree(&call, in);
+    if (status == TABLE_OK)
+        status = work_on_totals(&call, in, totals);
+    ranks_close(&call);
+    return status;
 }

@@ -44,6 +44,9 @@ struct together {
     bool backwards; /* whether the sum begins with the last rank's last row */
 };
 
+/* Fails with a printf-like reason, as table_error_set() does. (agree.c) */
+table_status ranks_fail(table_status status, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
 /* The bytes from one state to the next where they lie side by side, each of them aligned. */
 static inline size_t together_state_step(size_t state_bytes) {
     return (state_bytes + TABLE_STATE_ALIGNMENT - 1) / TABLE_STATE_ALIGNMENT * TABLE_STATE_ALIGNMENT;
