@@ -2,6 +2,8 @@
 #ifndef POOL_H
 #define POOL_H
 
+#include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -45,5 +47,12 @@ struct rounds {
 
 /* Returns when all is done, or, with CANCELED, when those who work have seen interrupt_came(). */
 table_status rounds_run(const struct rounds *rounds);
+
+/* Blocks, in the calling thread, all signals but those of faults, which threads that it starts inherit: program-wide
+ * signals are for the program's own threads. */
+void thread_block_signals(sigset_t *before);
+
+/* Starts a thread with a stack large enough for calls of the library. */
+bool thread_start(pthread_t *thread, void *(*work)(void *), void *argument);
 
 #endif

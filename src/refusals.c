@@ -6,43 +6,31 @@
 #include "status.h"
 #include "types.h"
 
-enum {
-    OPERATION,
-    EXCLUSIVE,
-    REVERSE,
-    OFFSETS,
-    SKIP_NAN,
-    TABLES,
-    CARRY_OUT,
-    FIRST_OVERFLOW,
-    SKIPPED,
-    STATE,
-    BACKEND,
-    REPORT,
-    STREAM,
-    WORKSPACE,
-    SHIFTED_COEFFICIENTS,
-    FIRST_COEFFICIENTS,
-    COEFFICIENT_STEP
-};
+/* X(option, as it is called, whether it is set) */
+#define OPTIONS(X)                                                                                                     \
+    X(OPERATION, operation, options->operation != TABLE_SUM)                                                           \
+    X(EXCLUSIVE, exclusive, options->exclusive != 0)                                                                   \
+    X(REVERSE, reverse, options->reverse != 0)                                                                         \
+    X(OFFSETS, offsets, options->offsets != 0)                                                                         \
+    X(SKIP_NAN, skip_nan, options->skip_nan != 0)                                                                      \
+    X(TABLES, tables, options->tables > 1)                                                                             \
+    X(CARRY_OUT, carry_out, options->carry_out != NULL)                                                                \
+    X(FIRST_OVERFLOW, first_overflow, options->first_overflow != NULL)                                                 \
+    X(SKIPPED, skipped, options->skipped != NULL)                                                                      \
+    X(STATE, state, options->state != NULL)                                                                            \
+    X(BACKEND, backend, options->backend != TABLE_BACKEND_AUTO)                                                        \
+    X(REPORT, report, options->report != NULL)                                                                         \
+    X(STREAM, stream, options->stream != NULL)                                                                         \
+    X(WORKSPACE, workspace, options->workspace || options->workspace_bytes)                                            \
+    X(SHIFTED_COEFFICIENTS, shifted_coefficients, options->shifted_coefficients != 0)                                  \
+    X(FIRST_COEFFICIENTS, first_coefficients, options->first_coefficients != NULL)                                     \
+    X(COEFFICIENT_STEP, coefficient_step, options->coefficient_step != 0)
 
-static const char *const names[] = {[OPERATION] = "operation",
-                                    [EXCLUSIVE] = "exclusive",
-                                    [REVERSE] = "reverse",
-                                    [OFFSETS] = "offsets",
-                                    [SKIP_NAN] = "skip_nan",
-                                    [TABLES] = "tables",
-                                    [CARRY_OUT] = "carry_out",
-                                    [FIRST_OVERFLOW] = "first_overflow",
-                                    [SKIPPED] = "skipped",
-                                    [STATE] = "state",
-                                    [BACKEND] = "backend",
-                                    [REPORT] = "report",
-                                    [STREAM] = "stream",
-                                    [WORKSPACE] = "workspace",
-                                    [SHIFTED_COEFFICIENTS] = "shifted_coefficients",
-                                    [FIRST_COEFFICIENTS] = "first_coefficients",
-                                    [COEFFICIENT_STEP] = "coefficient_step"};
+#define NUMBER(OPTION, NAME, IS_SET) OPTION,
+enum { OPTIONS(NUMBER) };
+
+#define NAME_OF(OPTION, NAME, IS_SET) #NAME,
+static const char *const names[] = {OPTIONS(NAME_OF)};
 
 #define BIT(OPTION) 1u << OPTION
 static const struct {
@@ -74,21 +62,8 @@ static const struct {
                        "streams, which are of one table"},
 };
 
-/* The options that are set. */
-static unsigned set_of(const table_scan_options *options) {
-    return (unsigned)(options->operation != TABLE_SUM) << OPERATION | (unsigned)(options->exclusive != 0) << EXCLUSIVE |
-           (unsigned)(options->reverse != 0) << REVERSE | (unsigned)(options->offsets != 0) << OFFSETS |
-           (unsigned)(options->skip_nan != 0) << SKIP_NAN | (unsigned)(options->tables > 1) << TABLES |
-           (unsigned)(options->carry_out != NULL) << CARRY_OUT |
-           (unsigned)(options->first_overflow != NULL) << FIRST_OVERFLOW |
-           (unsigned)(options->skipped != NULL) << SKIPPED | (unsigned)(options->state != NULL) << STATE |
-           (unsigned)(options->backend != TABLE_BACKEND_AUTO) << BACKEND |
-           (unsigned)(options->report != NULL) << REPORT | (unsigned)(options->stream != NULL) << STREAM |
-           (unsigned)(options->workspace || options->workspace_bytes) << WORKSPACE |
-           (unsigned)(options->shifted_coefficients != 0) << SHIFTED_COEFFICIENTS |
-           (unsigned)(options->first_coefficients != NULL) << FIRST_COEFFICIENTS |
-           (unsigned)(options->coefficient_step != 0) << COEFFICIENT_STEP;
-}
+#define SET_BIT(OPTION, NAME, IS_SET) | (unsigned)(IS_SET) << OPTION
+static unsigned set_of(const table_scan_options *options) { return 0 OPTIONS(SET_BIT); }
 
 table_status refuse(enum caller caller, const table_scan_options *options) {
     const unsigned refused = callers[caller].refused & set_of(options);

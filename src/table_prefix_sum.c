@@ -1,5 +1,5 @@
-/* The calls of tuplescan/prefix_sum.h, and those of tuplescan/linear_recurrence.h, which are the same with coefficients:
- * validate, run. */
+/* The calls of tuplescan/prefix_sum.h, and those of tuplescan/linear_recurrence.h, which are the same with
+ * coefficients: validate, run. */
 #include <tuplescan/linear_recurrence.h>
 
 #include "refusals.h"

@@ -4,24 +4,13 @@
 
 #include "types.h"
 
-static int64_t within(int64_t value, int64_t least, int64_t most) {
-    return value < least ? least : value > most ? most : value;
-}
-
 /* An integer that was widened, as what it was: the nearest value. */
 static int64_t narrowed(uint32_t bits, table_type type) {
-    switch (type) {
-    case TABLE_BOOL:
-        return within(bits, 0, 1);
-    case TABLE_U8:
-        return within(bits, 0, UINT8_MAX);
-    case TABLE_U16:
-        return within(bits, 0, UINT16_MAX);
-    case TABLE_I8:
-        return within((int32_t)bits, INT8_MIN, INT8_MAX);
-    default:
-        return within((int32_t)bits, INT16_MIN, INT16_MAX);
-    }
+    const bool is_signed = type_is_signed_integer(type);
+    const size_t width = type == TABLE_BOOL ? 1 : 8 * table_type_size(type);
+    const int64_t most = ((int64_t)1 << (width - is_signed)) - 1, least = is_signed ? -most - 1 : 0;
+    const int64_t value = is_signed ? (int64_t)(int32_t)bits : (int64_t)bits;
+    return value < least ? least : value > most ? most : value;
 }
 
 static void narrow_row(const uint32_t *from, char *to, size_t columns, table_type type) {

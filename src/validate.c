@@ -246,15 +246,19 @@ table_status validate_reach(const struct backend *backend, const char *name, con
                                     "%s is memory of CUDA device %d, which the CPU backend cannot reach", name, device);
 }
 
-table_status validate_reach_words(const struct table_scan_options *options) {
-    const table_status status = validate_reach(backend_cpu(), "options->first_overflow", options->first_overflow);
-    return status == TABLE_OK ? validate_reach(backend_cpu(), "options->skipped", options->skipped) : status;
-}
-
 table_status validate_words(const struct table_scan_options *options) {
-    struct table_view word;
-    const table_status status = validate_row("options->first_overflow", options->first_overflow, 1, TABLE_U64, &word);
-    return status == TABLE_OK ? validate_row("options->skipped", options->skipped, 1, TABLE_U64, &word) : status;
+    const struct {
+        const char *name;
+        const void *word;
+    } words[] = {{"options->first_overflow", options->first_overflow}, {"options->skipped", options->skipped}};
+    table_status status = TABLE_OK;
+    for (size_t i = 0; i < sizeof words / sizeof *words && status == TABLE_OK; i++) {
+        struct table_view word;
+        status = validate_reach(backend_cpu(), words[i].name, words[i].word);
+        if (status == TABLE_OK)
+            status = validate_row(words[i].name, words[i].word, 1, TABLE_U64, &word);
+    }
+    return status;
 }
 
 /* Where no table says on which side it is, memory of the options on a device does. */

@@ -65,10 +65,7 @@ table_status validate_backend(const void *first, const void *second, table_backe
 /* Fails if the row, called `name` in the reason, is memory that the backend cannot reach: a device's, on the CPU. */
 table_status validate_reach(const struct backend *backend, const char *name, const void *row);
 
-/* Checks that the host can reach the words in which it is told what was found. */
-table_status validate_reach_words(const struct table_scan_options *options);
-
-/* Checks these words as rows of one value. */
+/* Checks the words in which the host is told what was found, which it can reach. */
 table_status validate_words(const struct table_scan_options *options);
 
 /* Checks the workspace of a stream form, options->workspace and workspace_bytes. */

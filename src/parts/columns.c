@@ -138,7 +138,7 @@ static table_status validate_shapes(const struct columns *columns) {
         status = refuse(CALLER_COLUMNS, options);
     if (status == TABLE_OK)
         status = refuse_types(a ? TABLE_RECURRENCE : options->operation, in->type, out->type, "out->type");
-    return status == TABLE_OK ? validate_reach_words(options) : status;
+    return status == TABLE_OK ? validate_words(options) : status;
 }
 
 static table_status validate_state(struct columns *columns, void *state) {
@@ -161,18 +161,15 @@ static table_status validate_state(struct columns *columns, void *state) {
     return status;
 }
 
-/* The words that the options name, which each column's call has others in the place of. */
 static table_status validate_count(const struct columns *columns) {
-    const table_scan_options *options = &columns->options;
     const uint64_t before = columns->before.rows;
     size_t values;
-    table_status status = validate_words(options);
-    if (status == TABLE_OK && options->first_overflow &&
-        (!checked_add(before, columns->in->rows, &values) || !checked_multiply(values, columns->in->count, &values)))
-        status =
-            status_fail(TABLE_ERROR_TOO_LARGE, "options->first_overflow: %llu rows of %zu columns cannot be counted",
-                        (unsigned long long)before + columns->in->rows, columns->in->count);
-    return status;
+    return !columns->options.first_overflow || (checked_add(before, columns->in->rows, &values) &&
+                                                checked_multiply(values, columns->in->count, &values))
+               ? TABLE_OK
+               : status_fail(TABLE_ERROR_TOO_LARGE,
+                             "options->first_overflow: %llu rows of %zu columns cannot be counted",
+                             (unsigned long long)before + columns->in->rows, columns->in->count);
 }
 
 static table_status validate_column(struct columns *columns, size_t column) {

@@ -1,6 +1,6 @@
-/* The call of tuplescan/devices.h. All parts are checked, then summed: totals of each, joined on the host, and scans from
- * there, in two rounds of pool.c. Each device, and the CPU, is a lane of its own, with a thread; a device that takes
- * tables of the host through has two, so that one copies in while the other copies out. */
+/* The call of tuplescan/devices.h. All parts are checked, then summed: totals of each, joined on the host, and scans
+ * from there, in two rounds of pool.c. Each device, and the CPU, is a lane of its own, with a thread; a device that
+ * takes tables of the host through has two, so that one copies in while the other copies out. */
 #include <tuplescan/devices.h>
 
 #include <stdatomic.h>
@@ -119,7 +119,7 @@ static table_status look_at_options(const table_scan_options *options) {
     table_status status = refuse(CALLER_PARTS, options);
     for (size_t i = 0; i < sizeof rows / sizeof *rows && status == TABLE_OK; i++)
         status = validate_reach(backend_cpu(), rows[i].name, rows[i].memory);
-    return status == TABLE_OK ? validate_reach_words(options) : status;
+    return status == TABLE_OK ? validate_words(options) : status;
 }
 
 static table_status look_at_rows(const struct parts *parts, size_t rows) {

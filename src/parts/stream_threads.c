@@ -6,9 +6,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "pool.h"
 #include "status.h"
 #include "stream.h"
-#include "thread.h"
 
 static struct stream_slot *slot_of(struct stream *stream, uint64_t number) {
     return &stream->slots[number % stream->slot_count];
