@@ -4,31 +4,23 @@
  * than any of the results has. Errors are relative to the sum of the magnitudes of what was added, which is what the
  * rounding errors of a sum are proportional to. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/bench.h"
-#include "memory.h"
+#include "bench/scan.h"
 #include "message.h"
+#include "splitmix64.h"
+#include "words.h"
 
-/* CPU, serial, CUB, and each strategy on CUDA. */
-enum { STRATEGY_COUNT = TABLE_STRATEGY_FUSED + 1, WHO_MOST = 3 + STRATEGY_COUNT, KIND_COUNT = 3 };
-
-static const char *const KINDS[KIND_COUNT] = {"uniform", "alternating", "wide range"};
-
-struct contender {
-    const char *name;
-    void *result;
-    double error, differing, unlike_first;
-};
+static const char *const KINDS[] = {"uniform", "alternating", "wide range"};
+enum { KIND_COUNT = sizeof KINDS / sizeof *KINDS };
 
 struct trial {
-    const struct bench_options *options;
-    bool cuda, left_out[STRATEGY_COUNT]; /* a strategy that is not to be had; said once */
-    table_view in, spare;                /* spare: where second runs go */
-    size_t count;
-    struct contender who[WHO_MOST];
-    size_t who_count;
+    struct scans host, gpu;
+    void *first; /* the results of our CPU, which all others are beside */
+    int kind;
+    bool left_out[TABLE_STRATEGY_FUSED + 1]; /* a strategy that is not to be had; said once */
 };
 
 /* uniform: [0, 1); alternating: the same with a sign that changes from row to row, so that the sums stay small;
@@ -43,20 +35,18 @@ static double value_at(int kind, size_t row, unsigned long long bits) {
 }
 
 static void fill(const table_view *table, int kind) {
-    for (size_t i = 0, k = 0; i < table->rows; ++i)
-        for (size_t j = 0; j < table->columns; ++j, ++k) {
-            const double value = value_at(kind, i, bench_random(17 + (unsigned)kind, k));
-            if (table->type == TABLE_F32)
-                ((float *)table->data)[k] = (float)value;
-            else
-                ((double *)table->data)[k] = value;
-        }
+    for (size_t k = 0; k < table->rows * table->columns; k++) {
+        const uint64_t bits = splitmix64_at((17 + (uint64_t)kind) * 0xd1342543de82ef95u, k);
+        const double value = value_at(kind, k / table->columns, bits);
+        if (table->type == TABLE_F32)
+            ((float *)table->data)[k] = (float)value;
+        else
+            ((double *)table->data)[k] = value;
+    }
 }
 
-/* ---------------------------------------------------------------------------------------------------- exact sums */
-
 struct exact {
-    double high, low;
+    double high, low, magnitudes;
 };
 
 static void exact_add(struct exact *sum, double value) {
@@ -64,176 +54,142 @@ static void exact_add(struct exact *sum, double value) {
     const double low = sum->low + ((sum->high - (high - back)) + (value - back));
     sum->high = high + low;
     sum->low = low - (sum->high - high);
+    sum->magnitudes += fabs(value);
 }
 
 static double element(const void *data, table_type type, size_t k) {
     return type == TABLE_F32 ? ((const float *)data)[k] : ((const double *)data)[k];
 }
 
-static bool find_errors(struct trial *trial) {
-    const size_t columns = trial->in.columns;
-    struct exact *sums = calloc(columns, sizeof *sums);
-    double *magnitudes = calloc(columns, sizeof *magnitudes);
-    const bool possible = sums && magnitudes;
-    for (size_t k = 0; possible && k < trial->count; ++k) {
-        const size_t j = k % columns;
-        const double value = element(trial->in.data, trial->in.type, k);
-        exact_add(&sums[j], value);
-        magnitudes[j] += fabs(value);
-        for (size_t w = 0; w < trial->who_count; ++w) {
-            const double got = element(trial->who[w].result, trial->in.type, k);
-            const double error = fabs((got - sums[j].high) - sums[j].low) / magnitudes[j];
-            if (magnitudes[j] > 0 && !(error <= trial->who[w].error))
-                trial->who[w].error = error;
-        }
+/* The largest; NAN: there is no memory for the exact sums. */
+static double find_error(const table_view *in, const void *result) {
+    struct exact *sums = calloc(in->columns, sizeof *sums);
+    double largest = sums ? 0 : NAN;
+    for (size_t k = 0; sums && k < in->rows * in->columns; k++) {
+        struct exact *sum = &sums[k % in->columns];
+        exact_add(sum, element(in->data, in->type, k));
+        const double error = fabs((element(result, in->type, k) - sum->high) - sum->low) / sum->magnitudes;
+        if (sum->magnitudes > 0 && !(error <= largest))
+            largest = error;
     }
     free(sums);
-    free(magnitudes);
-    return possible;
+    return largest;
 }
 
-/* ---------------------------------------------------------------------------------------------------- contenders */
-
-enum runner { OURS_CPU, OURS_CUDA, SERIAL, CUB };
-
-/* A table_status, or -1 from a peer that cannot run. Only on CUDA is there a choice of strategies; on the CPU the
- * second run has all threads. */
-static int run(enum runner runner, const table_view *in, const table_view *out, table_strategy strategy, bool second) {
-    const table_scan_options options = {.backend = runner == OURS_CPU ? TABLE_BACKEND_CPU : TABLE_BACKEND_CUDA,
-                                        .strategy = strategy,
-                                        .threads = runner == OURS_CPU && !second};
-    return runner == SERIAL ? (bench_serial_scan(in, out) ? 0 : -1)
-           : runner == CUB  ? bench_cub_on_host_table(in, out)
-                            : (int)table_prefix_sum(in, out, &options);
+/* The result of one run on the host. */
+static const void *run(struct scans *scans, struct scan_way *way) {
+    struct bench_place *place = &scans->place;
+    return scan_run(scans, way, SCAN_CALL) && place->kind->wait(place) &&
+                   place_copy(place, scans->host_out, scans->out, scans->table.out_bytes)
+               ? scans->host_out
+               : NULL;
 }
 
-static double part_differing(const struct trial *trial, const void *a, const void *b) {
-    return (double)bench_count_differing(a, b, trial->count, table_type_size(trial->in.type)) / (double)trial->count;
+/* Two runs of one contender and its line; on the CPU the second has all threads. */
+static int contend(struct trial *trial, struct scans *scans, const char *name, struct scan_way way, bool is_first) {
+    const table_view in = scans_in(&trial->host, true);
+    const size_t size = table_type_size(in.type), count = in.rows * in.columns;
+    const void *result = run(scans, &way);
+    if (!result)
+        return fail(EX_SOFTWARE, "%s: failed", name);
+    if (is_first)
+        memcpy(trial->first, result, scans->table.out_bytes);
+    memcpy(scans->expected, result, scans->table.out_bytes);
+    const double error = find_error(&in, result);
+    way.threads = 0;
+    if (isnan(error) || !(result = run(scans, &way)))
+        return fail(EX_OSERR, "%s: there is no memory for it", name);
+    const double all = (double)count,
+                 differing = (double)bench_count_differing(scans->expected, result, count, size) / all;
+    const double unlike = (double)bench_count_differing(scans->expected, trial->first, count, size) / all;
+    const struct bench_figure line[] = {
+        COUNT_FIGURE("rows", "rows", 11, in.rows),
+        COUNT_FIGURE("columns", "columns", 9, in.columns),
+        TEXT_FIGURE("type", "type", 6, table_type_name(in.type)),
+        TEXT_FIGURE("values", "values", 13, KINDS[trial->kind]),
+        TEXT_FIGURE("who", "who", -25, name),
+        NUMBER_FIGURE("largest_relative_error", "largest error", 14, -3, error),
+        NUMBER_FIGURE("differing_between_runs", NULL, 0, 0, differing),
+        NUMBER_FIGURE(NULL, "between 2 runs, %", 18, 4, 100 * differing),
+        NUMBER_FIGURE("differing_from_tuplescan_cpu", NULL, 0, 0, unlike),
+        NUMBER_FIGURE(NULL, "from our CPU, %", 16, 4, 100 * unlike),
+    };
+    report_line(scans->report, line, sizeof line / sizeof *line);
+    return way.kind == SCAN_OURS && (differing > 0 || unlike > 0)
+               ? fail(EX_SOFTWARE, "WRONG: float results of this library differ between runs or backends")
+               : EX_OK;
 }
 
-/* Two runs of one contender; what run() says when it cannot. */
-static int add_contender(struct trial *trial, const char *name, enum runner runner, table_strategy strategy) {
-    struct contender *who = &trial->who[trial->who_count];
-    table_view out = trial->in;
-    who->name = name;
-    who->error = 0;
-    out.data = who->result;
-    int status = run(runner, &trial->in, &out, strategy, false);
-    if (status == 0)
-        status = run(runner, &trial->in, &trial->spare, strategy, true);
-    if (status != 0)
-        return status;
-    who->differing = part_differing(trial, who->result, trial->spare.data);
-    who->unlike_first = part_differing(trial, who->result, trial->who[0].result);
-    trial->who_count++;
-    return 0;
-}
-
-static bool is_wanted(const struct bench_options *options, table_strategy strategy) {
-    for (size_t s = 0; s < options->strategy_count; ++s)
-        if (options->strategies[s] == strategy)
-            return true;
-    return false;
-}
-
-/* Each strategy that was asked for: one is one way of adding, and all must agree. */
-static int add_strategies(struct trial *trial, struct bench_report *report) {
-    static const char *const names[STRATEGY_COUNT] = {"tuplescan, CUDA auto", "tuplescan, CUDA host",
-                                                      "tuplescan, CUDA recursive", "tuplescan, CUDA fused"};
-    for (int s = 0; s < STRATEGY_COUNT; ++s) {
-        if (trial->left_out[s] || !is_wanted(trial->options, (table_strategy)s))
+/* Each strategy is one way of adding, and all must agree; and CUB, where it has this table. */
+static int contend_on_gpu(struct trial *trial) {
+    const struct bench_options *options = trial->gpu.options;
+    struct scan_way cub = {.kind = SCAN_CUB};
+    table_status reason;
+    char name[SCAN_NAME];
+    int worst = EX_OK;
+    for (size_t s = 0; s < options->strategy_count; s++) {
+        struct scan_way way = {.kind = SCAN_OURS, .strategy = options->strategies[s]};
+        snprintf(name, sizeof name, "tuplescan, CUDA %s", word_at(strategy_words, way.strategy));
+        if (trial->left_out[way.strategy])
             continue;
-        const int status = add_contender(trial, names[s], OURS_CUDA, (table_strategy)s);
-        if (status != TABLE_OK && status != TABLE_ERROR_STRATEGY)
-            return fail(EX_SOFTWARE, "%s: %s", names[s], table_error_detail());
-        trial->left_out[s] = status == TABLE_ERROR_STRATEGY;
-        if (trial->left_out[s])
-            report_note(report, "%s is left out: %s", names[s], table_error_detail());
+        if (scan_prepare(&trial->gpu, &way, &reason))
+            worst = bench_worse(worst, contend(trial, &trial->gpu, name, way, false));
+        else if (reason != TABLE_ERROR_STRATEGY)
+            return fail(EX_SOFTWARE, "%s: %s", name, table_error_detail());
+        trial->left_out[way.strategy] = reason == TABLE_ERROR_STRATEGY;
+        if (trial->left_out[way.strategy])
+            report_note(trial->gpu.report, "%s is left out: %s", name, table_error_detail());
     }
+    return scan_prepare(&trial->gpu, &cub, &reason) ? bench_worse(worst, contend(trial, &trial->gpu, "CUB", cub, false))
+                                                    : worst;
+}
+
+static int run_kind(struct trial *trial, bool gpu) {
+    const table_view in = scans_in(&trial->host, true);
+    fill(&in, trial->kind);
+    int worst =
+        contend(trial, &trial->host, "tuplescan, CPU", (struct scan_way){.kind = SCAN_OURS, .threads = 1}, true);
+    if (gpu && !place_copy(&trial->gpu.place, trial->gpu.in, in.data, trial->gpu.table.in_bytes))
+        return EX_UNAVAILABLE;
+    if (gpu)
+        worst = bench_worse(worst, contend_on_gpu(trial));
+    return bench_worse(worst,
+                       contend(trial, &trial->host, "serial loop", (struct scan_way){.kind = SCAN_SERIAL}, false));
+}
+
+static int accept_pair(void *context, struct bench_pair pair) {
+    (void)context, (void)pair;
     return EX_OK;
 }
 
-static int run_trial(struct trial *trial, int kind, struct bench_report *report) {
-    fill(&trial->in, kind);
-    trial->who_count = 0;
-    if (add_contender(trial, "tuplescan, CPU", OURS_CPU, TABLE_STRATEGY_AUTO) != 0)
-        return fail(EX_SOFTWARE, "table_prefix_sum on the CPU: %s", table_error_detail());
-    const int added = trial->cuda ? add_strategies(trial, report) : EX_OK;
-    if (added != EX_OK)
-        return added;
-    add_contender(trial, "serial loop", SERIAL, TABLE_STRATEGY_AUTO);
-    if (trial->cuda)
-        add_contender(trial, "CUB", CUB, TABLE_STRATEGY_AUTO);
-    if (!find_errors(trial))
-        return fail(EX_OSERR, "out of memory");
-    bool same = true;
-    for (size_t w = 0; w < trial->who_count; ++w) {
-        const struct contender *who = &trial->who[w];
-        const struct bench_figure line[] = {
-            COUNT_FIGURE("rows", "rows", 11, trial->in.rows),
-            COUNT_FIGURE("columns", "columns", 9, trial->in.columns),
-            TEXT_FIGURE("type", "type", 6, table_type_name(trial->in.type)),
-            TEXT_FIGURE("values", "values", 13, KINDS[kind]),
-            TEXT_FIGURE("who", "who", -25, who->name),
-            NUMBER_FIGURE("largest_relative_error", "largest error", 14, -3, who->error),
-            NUMBER_FIGURE("differing_between_runs", NULL, 0, 0, who->differing),
-            NUMBER_FIGURE(NULL, "between 2 runs, %", 18, 4, 100 * who->differing),
-            NUMBER_FIGURE("differing_from_tuplescan_cpu", NULL, 0, 0, who->unlike_first),
-            NUMBER_FIGURE(NULL, "from our CPU, %", 16, 4, 100 * who->unlike_first),
-        };
-        report_line(report, line, sizeof line / sizeof *line);
-        if (strncmp(who->name, "tuplescan", 9) == 0 && (who->differing > 0 || who->unlike_first > 0))
-            same = false;
-    }
-    return same ? EX_OK : fail(EX_SOFTWARE, "WRONG: float results of this library differ between runs or backends");
-}
-
 /* Tables of f32 and f64 among the types, columns that lie side by side. */
-static int run_all(const struct bench_options *options, struct bench_report *report, struct trial *trial) {
+static int run_table(void *context, const struct bench_case *table) {
+    struct trial *trial = context;
+    const struct bench_pair pair = table->pair;
     int worst = EX_OK;
-    for (size_t p = 0; p < options->pair_count; ++p)
-        for (size_t s = 0; s < options->shape_count; ++s) {
-            const struct bench_pair pair = options->pairs[p];
-            const struct bench_shape shape = {options->shapes[s].columns, options->shapes[s].columns};
-            if (pair.in != pair.out || (pair.in != TABLE_F32 && pair.in != TABLE_F64))
-                continue;
-            trial->in.type = pair.in;
-            trial->in.columns = trial->in.stride = shape.columns;
-            trial->in.rows = options->bytes / table_type_size(pair.in) / shape.columns;
-            trial->count = trial->in.rows * shape.columns;
-            void *const spare = trial->spare.data;
-            trial->spare = trial->in;
-            trial->spare.data = spare;
-            for (int kind = 0; kind < KIND_COUNT && trial->count > 0; ++kind) {
-                const int code = run_trial(trial, kind, report);
-                worst = code != EX_OK ? code : worst;
-            }
-        }
+    if (pair.in != pair.out || (pair.in != TABLE_F32 && pair.in != TABLE_F64) ||
+        table->shape.stride != table->shape.columns)
+        return EX_OK;
+    trial->host.table = trial->gpu.table = *table;
+    for (trial->kind = 0; trial->kind < KIND_COUNT; trial->kind++)
+        worst = bench_worse(worst, run_kind(trial, trial->gpu.in != NULL));
     return worst;
 }
 
 int bench_accuracy(const struct bench_options *options, struct bench_report *report) {
-    const bool cuda = options->backend == TABLE_BACKEND_CUDA;
-    size_t who_count = cuda ? 3 : 2;
-    for (int s = 0; cuda && s < STRATEGY_COUNT; ++s)
-        who_count += is_wanted(options, (table_strategy)s);
-    struct trial *trial = calloc(1, sizeof *trial);
-    if (!trial)
-        return fail(EX_OSERR, "out of memory");
-    trial->options = options;
-    trial->cuda = cuda;
-    bool enough = bench_memory_suffices(who_count + 2, options->bytes);
-    enough = enough && (trial->in.data = memory_allocate(options->bytes)) != NULL;
-    enough = enough && (trial->spare.data = memory_allocate(options->bytes)) != NULL;
-    for (size_t w = 0; w < who_count; ++w)
-        enough = enough && (trial->who[w].result = memory_allocate(options->bytes)) != NULL;
-    const int code =
-        enough ? run_all(options, report, trial)
-               : fail(EX_OSERR, "out of memory: %zu tables of %zu bytes are needed", who_count + 2, options->bytes);
-    free(trial->in.data);
-    free(trial->spare.data);
-    for (size_t w = 0; w < who_count; ++w)
-        free(trial->who[w].result);
-    free(trial);
+    const bool gpu = options->backend == TABLE_BACKEND_CUDA;
+    struct trial trial = {.host = {.options = options, .report = report},
+                          .gpu = {.options = options, .report = report}};
+    int code = scans_open(&trial.host, TABLE_BACKEND_CPU, options->bytes, true);
+    if (code == EX_OK && gpu)
+        code = scans_open(&trial.gpu, TABLE_BACKEND_CUDA, options->bytes, true);
+    trial.first = place_allocate(&trial.host.place, options->bytes, true);
+    if (code == EX_OK && !trial.first)
+        code = fail(EX_OSERR, "out of memory: four tables of %zu bytes are needed", options->bytes);
+    if (code == EX_OK)
+        code = bench_each_case(options, report, &trial, accept_pair, run_table);
+    scans_close(&trial.host);
+    if (gpu)
+        scans_close(&trial.gpu);
     return code;
 }

@@ -1,9 +1,8 @@
-/* The benchmark: what it is asked, what it measured, and the pieces it is made of.
+/* The benchmark: what it is asked, how it measures, and how it tells what it has found.
  *
- * bench.c reads the arguments and runs one of: cpu.c (tables in host memory), cuda.c (tables in device memory),
- * cpu_pipelines.c and cuda_pipelines.c (keys), accuracy.c (errors instead of times), cuda_devices.c (several GPUs),
- * cuda_bus.c (the bus). Each hands its figures to
- * report.c, which writes them for people and as JSON.
+ * bench.c reads the arguments and runs one of: scans.c (times of sums), keys.c (sorts and histograms), accuracy.c
+ * (errors instead of times), devices.c (several GPUs), bus.c (the bus of a GPU). Each works in places (place.h), which
+ * are host memory or the memory of a GPU, and hands its figures to report.c, which writes them for people and as JSON.
  */
 #ifndef BENCH_H
 #define BENCH_H
@@ -13,9 +12,10 @@
 
 #include <tuplescan/tuplescan.h>
 
+#include "arguments.h"
 #include "options/takers.h"
 
-enum { BENCH_LIST = 64, BENCH_REPEAT_MOST = 1000 };
+enum { BENCH_LIST = 64, BENCH_REPEAT_MOST = 1000, BENCH_PARTS = 3 };
 
 struct bench_shape {
     size_t columns, stride; /* a window of `columns` in rows of `stride` elements */
@@ -25,7 +25,13 @@ struct bench_pair {
     table_type in, out;
 };
 
+/* What is measured. */
+enum bench_mode { BENCH_SCANS, BENCH_KEYS, BENCH_ACCURACY, BENCH_BUS, BENCH_DEVICES, BENCH_MODES };
+
 struct bench_options {
+    struct arguments common;
+    bool modes[BENCH_MODES]; /* those that were asked for */
+    enum bench_mode mode;
     table_backend backend;
     size_t bytes; /* of the larger of the two tables */
     size_t keys;  /* of each type in the pipelines; 0: as many as `bytes` hold */
@@ -42,8 +48,20 @@ struct bench_options {
     size_t table_rows; /* the rows are those of as many tables as they make, of that many each; 0: one table */
     struct option_devices devices; /* GPUs that share a table; none: one GPU, by itself */
     unsigned repeat;
-    bool reverse, accuracy, pipelines, bus, peers, numpy, check, overflow, json, quiet;
+    bool reverse, peers, numpy, check, overflow, json, quiet, quick;
 };
+
+extern const struct option_table options_of_bench;
+
+/* A default of a list that no option has said. */
+void bench_default_list(struct bench_options *options, const char *option, const char *text);
+
+/* The modes: each returns an exit code of sysexits.h. */
+struct bench_report;
+typedef int bench_function(const struct bench_options *options, struct bench_report *report);
+bench_function bench_scans, bench_keys, bench_accuracy, bench_devices, bench_bus;
+
+/* -------------------------------------------------------------------------------------------- report.c: figures */
 
 /* A figure of a line: what it is called in the JSON, and in the table for people; NULL: it is not there. */
 struct bench_figure {
@@ -86,127 +104,85 @@ enum { BENCH_CELL = 48 };
 /* "u8:u32", or "u32". */
 const char *bench_pair_text(struct bench_pair pair, char text[BENCH_CELL]);
 
-/* What one line says of a scan. Times in milliseconds for one scan; NAN is "not measured". */
-struct bench_result {
-    size_t rows;
-    struct bench_shape shape;
-    struct bench_pair pair;
-    const char *backend, *strategy;
-    unsigned threads;
-    bool reverse, overflow_checked;
-    bool graph;  /* time per scan inside a replayed CUDA graph */
-    int checked; /* 1: right, 0: wrong, -1: not looked at */
-    double ms;
-    double memcpy_ms;               /* of as many bytes read and written */
-    double best_ms, best_memcpy_ms; /* the shortest instead of the median: what a busy machine disturbs least */
-    double stage_ms[3];
-    double serial_ms, numpy_ms;    /* beside the CPU */
-    double cub_ms, copy_kernel_ms; /* beside the GPU */
-
-    /* By the host's clock, from when the host begins until it knows that all is done: the stream form and a wait for
-     * the stream, CUB's likewise, and the one-call form. */
-    double queued_ms, cub_queued_ms, call_ms;
-};
-
-/* A way of doing what is measured, among others that take turns with it: what else the machine does meets all alike. */
-struct bench_way {
-    bool left_out;
-    unsigned most; /* repetitions; 0: as many as are asked for */
-    double ms;     /* the median; NAN: left out */
-    double best_ms;
-    double samples[BENCH_REPEAT_MOST]; /* milliseconds */
-};
-
-/* Measures all ways in turns. run(): one repetition of a way; after(): looks at all that was begun in a turn, or NULL.
- * False when one of them is. */
-bool bench_measure(struct bench_way *ways, size_t count, unsigned repeat, void *what,
-                   bool run(void *what, size_t way, double *ms), bool after(void *what, unsigned turn));
-
-/* Makes a call for whole tables one for tables of options->table_rows rows, if they are wanted: of views of the whole,
- * views of the first table. And it is one in the direction that is wanted. */
-void bench_split(const struct bench_options *options, table_view *in, table_view *out, table_scan_options *call);
-
-/* report.c: the one writer of both forms. The table goes to standard output; with --json it goes to standard error, the
- * JSON to standard output, and --quiet leaves it out. Lines appear as they are measured. */
-struct bench_report;
+/* The one writer of both forms. The table goes to standard output; with --json it goes to standard error, the JSON to
+ * standard output, and --quiet leaves it out. Lines appear as they are measured. */
 struct bench_report *report_open(const struct bench_options *options, int argc, char **argv);
 void report_line(struct bench_report *report, const struct bench_figure *figures, size_t count);
-void report_result(struct bench_report *report, const struct bench_result *result);
 /* Something that was left out, and why: a line on standard error, and one of the JSON's notes. */
 void report_note(struct bench_report *report, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* A note that a call of the library failed. */
 void report_failure(struct bench_report *report, table_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* Whether nothing was measured yet. */
 bool report_is_empty(const struct bench_report *report);
 void report_close(struct bench_report *report);
 
-/* A result with everything "not measured". */
-struct bench_result bench_result_empty(void);
+/* ------------------------------------------------------------------------------------------------- measure.c */
 
-/* The ways to run. Each returns an exit code of sysexits.h. */
-int bench_cpu(const struct bench_options *options, struct bench_report *report);
-int bench_cuda(const struct bench_options *options, struct bench_report *report);
-int bench_accuracy(const struct bench_options *options, struct bench_report *report);
+/* Milliseconds of one run, and, where they are known, of its parts; NAN: not measured. */
+struct bench_times {
+    double ms, parts[BENCH_PARTS];
+};
 
-/* Tables in parts on several GPUs, with lines of their own in the same report. */
-int bench_cuda_devices(const struct bench_options *options, struct bench_report *report);
+/* A way of doing what is measured, among others that take turns with it: what else the machine does meets all alike. */
+struct bench_way {
+    bool left_out;
+    unsigned most;             /* repetitions; 0: as many as are asked for */
+    struct bench_times median; /* NAN: left out */
+    double best_ms;            /* the shortest: what a busy machine disturbs least */
+    struct bench_times samples[BENCH_REPEAT_MOST];
+};
 
-/* The bus between host and GPU, with one line of its own in the same report. */
-int bench_cuda_bus(const struct bench_options *options, struct bench_report *report);
+/* Measures all ways in turns. run(): one repetition of a way; false when it failed, which ends all. */
+bool bench_measure(struct bench_way *ways, size_t count, unsigned repeat, void *what,
+                   bool run(void *what, size_t way, struct bench_times *times));
 
-/* Histograms and sorts instead, on either side, with lines of their own in the same report. */
-int bench_cpu_pipelines(const struct bench_options *options, struct bench_report *report);
-int bench_cuda_pipelines(const struct bench_options *options, struct bench_report *report);
+double bench_median(double *samples, size_t count); /* sorts them */
 
-/* The version of the CUB that was built in, or NULL. */
-const char *bench_cub_version(void);
+/* The worse of two codes; and whether others of what is measured are worth trying after one. */
+int bench_worse(int code, int other);
+bool bench_goes_on(int code);
 
-/* CUB on a table in host memory, for the accuracy run: 0, or -1 where there is no CUB, no GPU or no such shape. */
-int bench_cub_on_host_table(const table_view *in, const table_view *out);
+/* -------------------------------------------------------------------------------------------------- tables.c */
 
-/* tables.c: the tables that are asked for, values and a serial scan. */
+/* A table that is asked for. */
 struct bench_case {
     size_t rows;
     struct bench_shape shape;
     struct bench_pair pair;
     size_t in_bytes, out_bytes;
+    size_t copy_bytes; /* half of what a scan reads and writes */
 };
+
 /* Runs all cases, after fill() has made the values of a pair; both give an exit code. A note about those that cannot
  * be. The worst of the codes; after one of which bench_goes_on() is false, nothing else is tried. */
 int bench_each_case(const struct bench_options *options, struct bench_report *report, void *context,
                     int fill(void *context, struct bench_pair pair),
                     int run(void *context, const struct bench_case *what));
-/* Whether that many tables can be in memory at once: Linux promises more than it has, and kills a process that uses it.
- * */
-bool bench_memory_suffices(size_t tables, size_t bytes);
+
 /* The bytes of the largest table of all cases, be it input or output. */
 size_t bench_largest_bytes(const struct bench_options *options);
+
+/* Makes a call for whole tables one for tables of options->table_rows rows, if they are wanted: of views of the whole,
+ * views of the first table. And it is one in the direction that is wanted. */
+void bench_split(const struct bench_options *options, table_view *in, table_view *out, table_scan_options *call);
+
+/* Whether sums of this pair are to be checked for overflow. */
+bool bench_checks_overflow(const struct bench_options *options, struct bench_pair pair);
+
+/* The loop that anyone would write: acc[j] += in[i][j], out[i][j] = acc[j]. False: no memory for the accumulators. */
+bool bench_serial_scan(const table_view *in, const table_view *out);
+
+/* Shares indices from 0 to `count` out among threads. */
+void bench_share(size_t count, void work(void *context, size_t first, size_t last), void *context);
+
 /* Random values, the same every time: all bits for integers, [-1, 1) for floats. small: integers from 0 to 7, whose
  * sums stay within their type. */
 void bench_fill(void *data, size_t bytes, table_type type, bool small);
-/* Whether sums of this pair are to be checked for overflow. */
-bool bench_checks_overflow(const struct bench_options *options, struct bench_pair pair);
-unsigned long long bench_random(unsigned long long seed, unsigned long long index);
-/* The loop that anyone would write: acc[j] += in[i][j], out[i][j] = acc[j]. 0 when the accumulators cannot be had. */
-int bench_serial_scan(const table_view *in, const table_view *out);
 size_t bench_count_differing(const void *a, const void *b, size_t count, size_t size);
 
-/* measure.c */
-double bench_seconds(void);
-double bench_median(double *samples, size_t count); /* sorts them */
-/* The worse of two codes; and whether others of what is measured are worth trying after one. */
-int bench_worse(int code, int other);
-bool bench_goes_on(int code);
+/* -------------------------------------------------------------------------------------------------- numpy.c */
 
-/* numpy.c: numpy.cumsum(axis=0) in a python3 of its own, which times itself. */
-struct bench_numpy;
-struct bench_numpy *numpy_start(struct bench_report *report);
-/* Milliseconds of one cumsum, or NAN. */
-double numpy_cumsum_ms(struct bench_numpy *numpy, size_t rows, struct bench_shape shape, struct bench_pair pair,
-                       bool reverse, unsigned repeat);
-void numpy_stop(struct bench_numpy *numpy);
-
-const char *bench_strategy_name(table_strategy strategy);
+/* Milliseconds of numpy.cumsum(axis=0), by a python3 that times itself; NAN, with a note, where there is none. */
+double bench_numpy_ms(struct bench_report *report, const struct bench_case *what, bool reverse, unsigned repeat);
 
 #endif

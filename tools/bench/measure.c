@@ -4,9 +4,6 @@
 
 #include "bench/bench.h"
 #include "message.h"
-#include "seconds.h"
-
-double bench_seconds(void) { return seconds_now(); }
 
 static int ascending(const void *a, const void *b) {
     const double left = *(const double *)a, right = *(const double *)b;
@@ -18,21 +15,37 @@ double bench_median(double *samples, size_t count) {
     return count % 2 ? samples[count / 2] : 0.5 * (samples[count / 2 - 1] + samples[count / 2]);
 }
 
+static const struct bench_times NOT_MEASURED = {NAN, {NAN, NAN, NAN}};
+
+static void sum_up(struct bench_way *way, unsigned count) {
+    double samples[BENCH_REPEAT_MOST];
+    way->median = NOT_MEASURED;
+    way->best_ms = NAN;
+    for (int part = 0; part < BENCH_PARTS && !way->left_out; part++) {
+        for (unsigned i = 0; i < count; i++)
+            samples[i] = way->samples[i].parts[part];
+        way->median.parts[part] = bench_median(samples, count);
+    }
+    for (unsigned i = 0; i < count; i++)
+        samples[i] = way->samples[i].ms;
+    if (way->left_out)
+        return;
+    way->median.ms = bench_median(samples, count);
+    way->best_ms = samples[0]; /* sorted by now */
+}
+
 bool bench_measure(struct bench_way *ways, size_t count, unsigned repeat, void *what,
-                   bool run(void *what, size_t way, double *ms), bool after(void *what, unsigned turn)) {
-    for (unsigned turn = 0; turn < repeat; turn++) {
-        for (size_t i = 0; i < count; i++)
-            if (!ways[i].left_out && (ways[i].most == 0 || turn < ways[i].most) &&
-                !run(what, i, &ways[i].samples[turn]))
+                   bool run(void *what, size_t way, struct bench_times *times)) {
+    for (unsigned turn = 0; turn < repeat; turn++)
+        for (size_t i = 0; i < count; i++) {
+            if (ways[i].left_out || (ways[i].most > 0 && turn >= ways[i].most))
+                continue;
+            ways[i].samples[turn] = NOT_MEASURED;
+            if (!run(what, i, &ways[i].samples[turn]))
                 return false;
-        if (after && !after(what, turn))
-            return false;
-    }
-    for (size_t i = 0; i < count; i++) {
-        const unsigned samples = ways[i].most > 0 && ways[i].most < repeat ? ways[i].most : repeat;
-        ways[i].ms = ways[i].left_out ? NAN : bench_median(ways[i].samples, samples);
-        ways[i].best_ms = ways[i].left_out ? NAN : ways[i].samples[0]; /* sorted by now */
-    }
+        }
+    for (size_t i = 0; i < count; i++)
+        sum_up(&ways[i], ways[i].most > 0 && ways[i].most < repeat ? ways[i].most : repeat);
     return true;
 }
 

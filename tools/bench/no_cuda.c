@@ -1,30 +1,16 @@
-/* The GPU side of a benchmark that was built without CUDA. bench.c has found out before that there is no GPU to use. */
-#include "bench/bench.h"
+/* In the place of a GPU where the command was built without CUDA. bench.c has found out before that there is none. */
+#include "bench/peers/peers.h"
+#include "bench/place.h"
 #include "message.h"
 
-int bench_cuda(const struct bench_options *options, struct bench_report *report) {
-    (void)options, (void)report;
-    return fail(EX_UNAVAILABLE, "built without CUDA");
+static bool open_nothing(struct bench_place *place) {
+    report_note(place->report, "built without CUDA");
+    return false;
 }
 
-int bench_cuda_pipelines(const struct bench_options *options, struct bench_report *report) {
-    (void)options, (void)report;
-    return fail(EX_UNAVAILABLE, "built without CUDA");
-}
+const struct place_kind place_on_gpu = {.backend = TABLE_BACKEND_CUDA, .open = open_nothing};
 
-const char *bench_cub_version(void) { return NULL; }
-
-int bench_cub_on_host_table(const table_view *in, const table_view *out) {
-    (void)in, (void)out;
-    return -1;
-}
-
-int bench_cuda_devices(const struct bench_options *options, struct bench_report *report) {
-    (void)options, (void)report;
-    return fail(EX_UNAVAILABLE, "built without CUDA");
-}
-
-int bench_cuda_bus(const struct bench_options *options, struct bench_report *report) {
-    (void)options, (void)report;
-    return fail(EX_UNAVAILABLE, "built without CUDA");
+int peer_copy(void *out, const void *in, size_t bytes, void *stream) {
+    (void)out, (void)in, (void)bytes, (void)stream;
+    return PEER_NOT_SUPPORTED;
 }

@@ -7,37 +7,19 @@
 #include <time.h>
 
 #include "bench/bench.h"
+#include "bench/peers/peers.h"
 #include "json.h"
 #include "message.h"
-#include "words.h"
 
 enum { NOTE_MOST = 100, NOTE_TEXT = 240 };
 
 struct bench_report {
     FILE *table; /* NULL: no table */
-    bool json, cuda, graph, titled;
+    bool json, titled;
     bool empty; /* nothing was measured yet */
     size_t note_count;
     char notes[NOTE_MOST][NOTE_TEXT];
 };
-
-struct bench_result bench_result_empty(void) {
-    return (struct bench_result){.checked = -1,
-                                 .ms = NAN,
-                                 .memcpy_ms = NAN,
-                                 .best_ms = NAN,
-                                 .best_memcpy_ms = NAN,
-                                 .stage_ms = {NAN, NAN, NAN},
-                                 .serial_ms = NAN,
-                                 .numpy_ms = NAN,
-                                 .cub_ms = NAN,
-                                 .copy_kernel_ms = NAN,
-                                 .queued_ms = NAN,
-                                 .cub_queued_ms = NAN,
-                                 .call_ms = NAN};
-}
-
-const char *bench_strategy_name(table_strategy strategy) { return word_at(strategy_words, strategy); }
 
 /* ------------------------------------------------------------------------------------------------- the machine */
 
@@ -76,7 +58,7 @@ static void write_machine(struct bench_report *report, const char *date, bool re
         json_string("gpu", gpu ? gpu->name : NULL);
         if (gpu)
             json_size("gpu_memory_bytes", gpu->memory);
-        json_string("cub", gpu ? bench_cub_version() : NULL);
+        json_string("cub", gpu ? peer_cub_version() : NULL);
         json_end();
     }
     if (report->table)
@@ -91,8 +73,6 @@ struct bench_report *report_open(const struct bench_options *options, int argc, 
         return NULL;
     report->empty = true;
     report->json = options->json;
-    report->cuda = options->backend == TABLE_BACKEND_CUDA;
-    report->graph = report->cuda && options->row_count > 0;
     report->table = !options->json ? stdout : options->quiet ? NULL : stderr;
     char date[32] = "";
     const time_t now = time(NULL);
@@ -111,7 +91,7 @@ struct bench_report *report_open(const struct bench_options *options, int argc, 
     }
     write_machine(report, date, options->reverse);
     if (report->json)
-        json_array(options->accuracy ? "accuracy" : "results");
+        json_array(options->mode == BENCH_ACCURACY ? "accuracy" : "results");
     return report;
 }
 
@@ -225,64 +205,9 @@ void report_line(struct bench_report *report, const struct bench_figure *figures
     fflush(report->table);
 }
 
-/* Bytes that a scan must move, each value read once and written once, over its time. */
-static double gigabytes_per_s(size_t rows, size_t columns, struct bench_pair pair, double ms) {
-    const double size = (double)(table_type_size(pair.in) + table_type_size(pair.out));
-    return (double)rows * (double)columns * size / (ms * 1e6);
-}
-
 const char *bench_pair_text(struct bench_pair pair, char text[BENCH_CELL]) {
     const bool same = pair.in == pair.out;
     snprintf(text, BENCH_CELL, "%s%s%s", table_type_name(pair.in), same ? "" : ":",
              same ? "" : table_type_name(pair.out));
     return text;
-}
-
-void report_result(struct bench_report *report, const struct bench_result *result) {
-    const bool cpu = !report->cuda, graph = report->graph;
-    char columns[BENCH_CELL], pair[BENCH_CELL], strategy[BENCH_CELL];
-    snprintf(columns, sizeof columns, "%zu", result->shape.columns);
-    if (result->shape.stride != result->shape.columns)
-        snprintf(columns, sizeof columns, "%zu/%zu", result->shape.columns, result->shape.stride);
-    snprintf(strategy, sizeof strategy, "%s%s", result->strategy, result->overflow_checked ? ", checked" : "");
-    struct bench_figure figures[] = {
-        COUNT_FIGURE("rows", "rows", 11, result->rows),
-        COUNT_FIGURE("columns", NULL, 0, result->shape.columns),
-        TEXT_FIGURE(NULL, "columns", 10, columns),
-        COUNT_FIGURE("stride", NULL, 0, result->shape.stride),
-        TEXT_FIGURE("in_type", NULL, 0, table_type_name(result->pair.in)),
-        TEXT_FIGURE("type", NULL, 0, table_type_name(result->pair.out)),
-        TEXT_FIGURE(NULL, "type", 8, bench_pair_text(result->pair, pair)),
-        TEXT_FIGURE("backend", NULL, 0, result->backend),
-        TEXT_FIGURE("strategy", NULL, 0, result->strategy),
-        TEXT_FIGURE(NULL, "strategy", 19, strategy),
-        COUNT_FIGURE("threads", cpu ? "threads" : NULL, 8, result->threads),
-        FLAG_FIGURE("reverse", result->reverse),
-        FLAG_FIGURE("overflow_checked", result->overflow_checked),
-        FLAG_FIGURE("graph", result->graph),
-        TIME_FIGURE("ms", graph ? "us" : "ms", 9, result->ms),
-        NUMBER_FIGURE("gb_per_s", "GB/s", 8, 1,
-                      gigabytes_per_s(result->rows, result->shape.columns, result->pair, result->ms)),
-        NUMBER_FIGURE("of_memcpy", "of memcpy", 10, 3, result->memcpy_ms / result->ms),
-        LIST_FIGURE("stage_ms", 3, result->stage_ms),
-        TIME_FIGURE(NULL, graph ? NULL : "stage 1", 8, result->stage_ms[0]),
-        TIME_FIGURE(NULL, graph ? NULL : "stage 2", 8, result->stage_ms[1]),
-        TIME_FIGURE(NULL, graph ? NULL : "stage 3", 8, result->stage_ms[2]),
-        TIME_FIGURE("memcpy_ms", "memcpy", 9, result->memcpy_ms),
-        TIME_FIGURE("best_ms", NULL, 0, result->best_ms),
-        TIME_FIGURE("best_memcpy_ms", NULL, 0, result->best_memcpy_ms),
-        TIME_FIGURE("copy_kernel_ms", cpu ? NULL : "copying", 9, result->copy_kernel_ms),
-        TIME_FIGURE("cub_ms", cpu ? NULL : "CUB", 9, result->cub_ms),
-        TIME_FIGURE("queued_ms", graph ? "queued" : NULL, 9, result->queued_ms),
-        TIME_FIGURE("cub_queued_ms", graph ? "CUB's" : NULL, 9, result->cub_queued_ms),
-        TIME_FIGURE("call_ms", graph ? "call" : NULL, 9, result->call_ms),
-        TIME_FIGURE("serial_ms", cpu ? "serial" : NULL, 9, result->serial_ms),
-        TIME_FIGURE("numpy_ms", cpu ? "numpy" : NULL, 9, result->numpy_ms),
-        RIGHT_FIGURE(result->checked),
-    };
-    const size_t count = sizeof figures / sizeof *figures;
-    for (size_t i = 0; i < count && graph; i++)
-        if (figures[i].kind == FIGURE_TIME)
-            figures[i].kind = FIGURE_US;
-    report_line(report, figures, count);
 }

@@ -1,12 +1,13 @@
 /* Tables to measure with. */
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "bench/bench.h"
-#include "bench/spread.h"
 #include "message.h"
+#include "splitmix64.h"
 #include "types.h"
 
 static size_t rows_of(const struct bench_options *options, size_t which, const struct bench_case *what) {
@@ -30,6 +31,7 @@ static bool find_case(const struct bench_options *options, size_t number, struct
     *what = (struct bench_case){.shape = options->shapes[number / choices], .pair = pair};
     what->rows = rows_of(options, number % choices, what);
     *fits = bytes_of(what, pair.in, &what->in_bytes) && bytes_of(what, pair.out, &what->out_bytes);
+    what->copy_bytes = (what->in_bytes + what->out_bytes) / 2 / what->shape.stride * what->shape.columns;
     return true;
 }
 
@@ -67,25 +69,54 @@ int bench_each_case(const struct bench_options *options, struct bench_report *re
     return code;
 }
 
-unsigned long long bench_random(unsigned long long seed, unsigned long long index) {
-    return splitmix64_at(seed * 0xd1342543de82ef95ull, index);
+bool bench_checks_overflow(const struct bench_options *options, struct bench_pair pair) {
+    return options->overflow && !type_is_float(pair.out);
 }
 
-bool bench_memory_suffices(size_t tables, size_t bytes) {
-    const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
-    size_t needed;
-    return !__builtin_mul_overflow(tables, bytes, &needed) &&
-           (pages <= 0 || page <= 0 || needed / (size_t)page < (size_t)pages / 10 * 9);
+void bench_split(const struct bench_options *options, table_view *in, table_view *out, table_scan_options *call) {
+    call->reverse = options->reverse;
+    if (options->table_rows == 0)
+        return;
+    call->tables = in->rows / options->table_rows;
+    in->rows = out->rows = options->table_rows;
+    call->in_step = (ptrdiff_t)(in->rows * in->stride);
+    call->out_step = (ptrdiff_t)(out->rows * out->stride);
 }
 
-enum { FILL_THREADS = 16, FILL_SEED = 1 };
+/* ------------------------------------------------------------------------------------------------------- values */
 
-struct fill_part {
-    unsigned char *data;
-    size_t first, last; /* words of 8 bytes */
-    table_type type;
-    unsigned long long mask;
+enum { THREADS_MOST = 16, SHARE_LEAST = 1 << 18, FILL_SEED = 1 };
+
+struct share {
+    void (*work)(void *context, size_t first, size_t last);
+    void *context;
+    size_t first, last;
 };
+
+static void *do_share(void *argument) {
+    const struct share *share = argument;
+    share->work(share->context, share->first, share->last);
+    return NULL;
+}
+
+void bench_share(size_t count, void work(void *context, size_t first, size_t last), void *context) {
+    const long online = sysconf(_SC_NPROCESSORS_ONLN);
+    const size_t wanted = count < SHARE_LEAST || online < 1 ? 1 : (size_t)online;
+    const size_t shares = wanted < THREADS_MOST ? wanted : THREADS_MOST;
+    struct share share[THREADS_MOST];
+    pthread_t threads[THREADS_MOST];
+    bool started[THREADS_MOST] = {false};
+    for (size_t t = 0; t < shares; t++) {
+        share[t] =
+            (struct share){work, context, count / shares * t, t + 1 == shares ? count : count / shares * (t + 1)};
+        started[t] = t + 1 < shares && pthread_create(&threads[t], NULL, do_share, &share[t]) == 0;
+        if (!started[t])
+            do_share(&share[t]);
+    }
+    for (size_t t = 0; t < shares; t++)
+        if (started[t])
+            pthread_join(threads[t], NULL);
+}
 
 static unsigned long long word_of(table_type type, unsigned long long bits) {
     unsigned long long word = bits;
@@ -106,56 +137,59 @@ static unsigned long long word_of(table_type type, unsigned long long bits) {
     return word;
 }
 
-static void *fill_words(void *argument) {
-    const struct fill_part *part = argument;
-    for (size_t k = part->first; k < part->last; ++k) {
-        const unsigned long long word = word_of(part->type, bench_random(FILL_SEED, k) & part->mask);
-        memcpy(part->data + k * 8, &word, 8);
-    }
-    return NULL;
-}
+struct filling {
+    unsigned char *data;
+    table_type type;
+    unsigned long long mask;
+};
 
-/* The three lowest bits of each integer in a word. */
-static unsigned long long small_mask(table_type type) {
-    switch (table_type_size(type)) {
-    case 1:
-        return 0x0707070707070707ull;
-    case 2:
-        return 0x0007000700070007ull;
-    case 4:
-        return 0x0000000700000007ull;
-    default:
-        return 7;
+static void fill_words(void *context, size_t first, size_t last) {
+    const struct filling *filling = context;
+    for (size_t k = first; k < last; k++) {
+        const unsigned long long random = splitmix64_at(FILL_SEED * 0xd1342543de82ef95ull, k) & filling->mask;
+        const unsigned long long word = word_of(filling->type, random);
+        memcpy(filling->data + k * 8, &word, 8);
     }
 }
 
-bool bench_checks_overflow(const struct bench_options *options, struct bench_pair pair) {
-    return options->overflow && !type_is_float(pair.out);
-}
-
+/* Of small integers the three lowest bits are left. */
 void bench_fill(void *data, size_t bytes, table_type type, bool small) {
-    const bool floating = type_is_float(type);
-    const unsigned long long mask = small && !floating ? small_mask(type) : ~0ull;
-    const long online = sysconf(_SC_NPROCESSORS_ONLN);
-    const size_t words = bytes / 8;
-    const size_t wanted = words < (1u << 20) || online < 1 ? 1 : (size_t)online;
-    const size_t count = wanted < FILL_THREADS ? wanted : FILL_THREADS;
-    struct fill_part parts[FILL_THREADS];
-    pthread_t threads[FILL_THREADS];
-    bool started[FILL_THREADS] = {false};
-    for (size_t t = 0; t < count; ++t) {
-        parts[t] =
-            (struct fill_part){data, words / count * t, t + 1 == count ? words : words / count * (t + 1), type, mask};
-        started[t] = t + 1 < count && pthread_create(&threads[t], NULL, fill_words, &parts[t]) == 0;
-        if (!started[t])
-            fill_words(&parts[t]);
-    }
-    for (size_t t = 0; t < count; ++t)
-        if (started[t])
-            pthread_join(threads[t], NULL);
-    const unsigned long long last = word_of(type, bench_random(FILL_SEED, words) & mask);
-    memcpy((unsigned char *)data + words * 8, &last, bytes % 8);
+    static const unsigned long long masks[] = {
+        0, 0x0707070707070707ull, 0x0007000700070007ull, 0, 0x0000000700000007ull, 0, 0, 0, 7};
+    const bool masked = small && !type_is_float(type);
+    struct filling filling = {data, type, masked ? masks[table_type_size(type)] : ~0ull}, last = filling;
+    unsigned char word[8];
+    bench_share(bytes / 8, fill_words, &filling);
+    last.data = word - bytes / 8 * 8;
+    fill_words(&last, bytes / 8, bytes / 8 + 1);
+    memcpy((unsigned char *)data + bytes / 8 * 8, word, bytes % 8);
 }
+
+struct comparison {
+    const char *a, *b;
+    size_t size;
+    atomic_size_t differing;
+};
+
+static void compare(void *context, size_t first, size_t last) {
+    struct comparison *comparison = context;
+    const size_t size = comparison->size, end = last * size;
+    const char *a = comparison->a, *b = comparison->b;
+    size_t differing = 0;
+    if (memcmp(a + first * size, b + first * size, end - first * size) == 0)
+        return;
+    for (size_t at = first * size; at < end; at += size)
+        differing += memcmp(a + at, b + at, size) != 0;
+    comparison->differing += differing;
+}
+
+size_t bench_count_differing(const void *a, const void *b, size_t count, size_t size) {
+    struct comparison comparison = {.a = a, .b = b, .size = size};
+    bench_share(count, compare, &comparison);
+    return comparison.differing;
+}
+
+/* ----------------------------------------------------------------------------------------------- the serial loop */
 
 /* SUM: the type to add in, unsigned for integers so that they wrap. */
 #define DEFINE_SERIAL(name, IN, SUM, OUT, AS_NUMBER, AS_RESULT)                                                        \
@@ -186,33 +220,14 @@ static const struct {
     serial_function *scan;
 } SERIAL[] = {TABLE_PAIRS(SERIAL_ENTRY)};
 
-int bench_serial_scan(const table_view *in, const table_view *out) {
+bool bench_serial_scan(const table_view *in, const table_view *out) {
     void *accumulators = calloc(in->columns, table_type_size(table_sum_type(out->type)));
-    if (!accumulators)
-        return 0;
-    int done = 0;
-    for (size_t k = 0; k < sizeof SERIAL / sizeof *SERIAL && !done; ++k)
+    bool done = false;
+    for (size_t k = 0; accumulators && k < sizeof SERIAL / sizeof *SERIAL && !done; k++)
         if (SERIAL[k].in == in->type && SERIAL[k].out == out->type) {
             SERIAL[k].scan(in, out, accumulators);
-            done = 1;
+            done = true;
         }
     free(accumulators);
     return done;
-}
-
-size_t bench_count_differing(const void *a, const void *b, size_t count, size_t size) {
-    size_t differing = 0;
-    for (size_t at = 0; at < count * size; at += size)
-        differing += memcmp((const char *)a + at, (const char *)b + at, size) != 0;
-    return differing;
-}
-
-void bench_split(const struct bench_options *options, table_view *in, table_view *out, table_scan_options *call) {
-    call->reverse = options->reverse;
-    if (options->table_rows == 0)
-        return;
-    call->tables = in->rows / options->table_rows;
-    in->rows = out->rows = options->table_rows;
-    call->in_step = (ptrdiff_t)(in->rows * in->stride);
-    call->out_step = (ptrdiff_t)(out->rows * out->stride);
 }

@@ -1,9 +1,10 @@
-/* What the benchmark measures beside this library on a GPU, in C. All pointers are device memory; everything is queued
+/* What the benchmark measures beside this library, in C. On a GPU all pointers are device memory; everything is queued
  * on the stream and can be captured in a graph. Each function returns a cudaError_t as an int, 0 for success. */
 #ifndef PEERS_H
 #define PEERS_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include <tuplescan/table.h>
 
@@ -11,10 +12,12 @@
 extern "C" {
 #endif
 
+enum { PEER_NOT_SUPPORTED = 801 }; /* cudaErrorNotSupported */
+
 /* CUB's version such as "3.0.1", or NULL when the command was built without CUB. */
 const char *peer_cub_version(void);
 
-/* Bytes of workspace for peer_cub_scan() of the same shape. cudaErrorNotSupported (801) for a shape that has no
+/* Bytes of workspace for peer_cub_scan() of the same shape. cudaErrorNotSupported for a shape that has no
  * instantiation: CUB wants the number of columns at compile time. */
 int peer_cub_workspace(table_type in_type, table_type type, size_t rows, size_t columns, size_t *bytes);
 
@@ -26,6 +29,10 @@ int peer_cub_scan(table_type in_type, table_type type, size_t rows, size_t colum
 /* A copy kernel and nothing else: plain loads of 16 bytes, 16 of them a thread, fewer where the table is small. Both
  * pointers aligned to 16 bytes. */
 int peer_copy(void *out, const void *in, size_t bytes, void *stream);
+
+/* Reads memory, and leaves in the device's cache what it read last and nothing to be written back. `memory` aligned to
+ * 16 bytes; *never is a word of no meaning. */
+int peer_read(const void *memory, size_t bytes, void *never, void *stream);
 
 /* Keys, what is done with them, and where it goes. */
 struct peer_keys {
@@ -43,6 +50,9 @@ struct peer_keys {
  * question how large it has to be. cudaErrorNotSupported for what is not instantiated, or without CUB. */
 int peer_cub_sort(const struct peer_keys *what, void *workspace, size_t *workspace_bytes);
 int peer_cub_histogram(const struct peer_keys *what, void *workspace, size_t *workspace_bytes);
+
+/* std::sort on the host. 0, or -1 in a command that was built without a C++ compiler. */
+int peer_std_sort(uint32_t *keys, size_t count);
 
 #ifdef __cplusplus
 }

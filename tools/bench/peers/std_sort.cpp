@@ -1,9 +1,7 @@
 /* std::sort, to stand beside. */
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
+#include "peers.h"
 
-extern "C" int peer_std_sort(uint32_t *keys, size_t count);
+#include <algorithm>
 
 int peer_std_sort(uint32_t *keys, size_t count) {
     std::sort(keys, keys + count);

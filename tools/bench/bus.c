@@ -1,59 +1,44 @@
 /* The bus between host and GPU: copies of page-locked memory one way and both ways at once, beside a stream whose ends
  * do nothing, which the bus alone holds up. */
-#include <string.h>
-
-#include <cuda_runtime_api.h>
-
-#include "bench/cuda_work.h"
+#include "bench/place.h"
 #include "message.h"
 
 enum { PIECE = 16 << 20 };
 
+/* What takes turns. */
+enum bus_way { IN, OUT, BOTH, STREAM, WAYS };
+
 struct bus {
     const struct bench_options *options;
     struct bench_report *report;
+    struct bench_place places[2]; /* with a stream for each of the two ways */
     void *host[2], *device[2];
-    cudaStream_t streams[2];
+    enum bus_way way;
 };
-
-/* What takes turns. */
-enum { IN, OUT, BOTH, STREAM, WAYS };
 
 static bool open_bus(struct bus *bus) {
     bool open = true;
-    for (unsigned i = 0; i < 2; i++)
-        open = open && CUDA(bus->report, cudaMallocHost, &bus->host[i], PIECE) &&
-               CUDA(bus->report, cudaMalloc, &bus->device[i], PIECE) &&
-               CUDA(bus->report, cudaStreamCreate, &bus->streams[i]);
-    if (open)
-        memset(bus->host[0], 0, PIECE);
-    return open && CUDA(bus->report, cudaMemset, bus->device[1], 0, PIECE);
-}
-
-static void close_bus(struct bus *bus) {
     for (unsigned i = 0; i < 2; i++) {
-        cudaFreeHost(bus->host[i]);
-        cudaFree(bus->device[i]);
-        if (bus->streams[i])
-            cudaStreamDestroy(bus->streams[i]);
+        struct bench_place *place = &bus->places[i];
+        open = place_open(place, TABLE_BACKEND_CUDA, 0, bus->report) && open &&
+               (bus->host[i] = place_allocate(place, PIECE, true)) &&
+               (bus->device[i] = place_allocate(place, PIECE, false)) &&
+               place->kind->clear(place, bus->device[i], PIECE) &&
+               place_copy(place, bus->host[i], bus->device[i], PIECE);
     }
+    return open;
 }
 
-/* `bytes` bytes to the device, from it, or both ways at once, piece by piece. */
-static bool copy(const struct bus *bus, size_t bytes, bool in, bool out) {
+/* To the device, from it, or both ways at once, piece by piece. */
+static bool copy(struct bus *bus) {
+    struct bench_place *in = &bus->places[IN], *out = &bus->places[OUT];
     bool good = true;
-    for (size_t done = 0; done < bytes && good; done += PIECE) {
-        const size_t some = bytes - done < PIECE ? bytes - done : PIECE;
-        if (in)
-            good = CUDA(bus->report, cudaMemcpyAsync, bus->device[0], bus->host[0], some, cudaMemcpyHostToDevice,
-                        bus->streams[0]);
-        if (out && good)
-            good = CUDA(bus->report, cudaMemcpyAsync, bus->host[1], bus->device[1], some, cudaMemcpyDeviceToHost,
-                        bus->streams[1]);
+    for (size_t done = 0; done < bus->options->bytes && good; done += PIECE) {
+        const size_t some = bus->options->bytes - done < PIECE ? bus->options->bytes - done : PIECE;
+        good = (bus->way == OUT || in->kind->copy(in, bus->device[IN], bus->host[IN], some, some, 1)) &&
+               (bus->way == IN || out->kind->copy(out, bus->host[OUT], bus->device[OUT], some, some, 1));
     }
-    for (unsigned i = 0; i < 2; i++)
-        good = CUDA(bus->report, cudaStreamSynchronize, bus->streams[i]) && good;
-    return good;
+    return in->kind->wait(in) && out->kind->wait(out) && good;
 }
 
 /* Callbacks that neither fill nor read the buffers: only the bus works. */
@@ -84,18 +69,21 @@ static bool stream(const struct bus *bus) {
     return status == TABLE_OK;
 }
 
-static bool run_way(void *context, size_t way, double *ms) {
-    const struct bus *bus = context;
-    const double begun = bench_seconds();
-    const bool good = way == STREAM ? stream(bus) : copy(bus, bus->options->bytes, way != OUT, way != IN);
-    *ms = 1e3 * (bench_seconds() - begun);
-    return good;
+static bool work(void *context) {
+    struct bus *bus = context;
+    return bus->way == STREAM ? stream(bus) : copy(bus);
+}
+
+static bool run_way(void *context, size_t way, struct bench_times *times) {
+    struct bus *bus = context;
+    bus->way = (enum bus_way)way;
+    return place_time(&bus->places[IN], true, work, bus, 1, &times->ms);
 }
 
 static void say(const struct bus *bus, const struct bench_way *ways) {
     double speeds[WAYS];
     for (unsigned way = 0; way < WAYS; way++)
-        speeds[way] = (double)bus->options->bytes / 1e6 / ways[way].ms;
+        speeds[way] = (double)bus->options->bytes / 1e6 / ways[way].median.ms;
     const struct bench_figure line[] = {
         COUNT_FIGURE("bytes", NULL, 0, bus->options->bytes),
         NUMBER_FIGURE("in_gb_per_second", "in GB/s", 12, 2, speeds[IN]),
@@ -107,13 +95,14 @@ static void say(const struct bus *bus, const struct bench_way *ways) {
     report_line(bus->report, line, sizeof line / sizeof *line);
 }
 
-int bench_cuda_bus(const struct bench_options *options, struct bench_report *report) {
+int bench_bus(const struct bench_options *options, struct bench_report *report) {
     static struct bench_way ways[WAYS]; /* too large for a stack */
     struct bus bus = {.options = options, .report = report};
     const bool good = open_bus(&bus) && stream(&bus) && /* which locks pages, and has memory cleared */
-                      bench_measure(ways, WAYS, options->repeat, &bus, run_way, NULL);
+                      bench_measure(ways, WAYS, options->repeat, &bus, run_way);
     if (good)
         say(&bus, ways);
-    close_bus(&bus);
+    place_close(&bus.places[0]);
+    place_close(&bus.places[1]);
     return good ? EX_OK : EX_UNAVAILABLE;
 }

@@ -1,5 +1,5 @@
 /* Options of tuplescan bench. */
-#include "bench/line.h"
+#include "bench/bench.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -141,9 +141,9 @@ static int take_repeat(const char *option, char *text, void *place) {
     return code;
 }
 
-#define LINE(MEMBER)                  offsetof(struct bench_line, MEMBER)
-#define LIST(NAME, HELP)              VALUE(NAME, "LIST", take_list, LINE(options), HELP)
-#define NUMBER(NAME, TAKER, AT, HELP) VALUE(NAME, "N", TAKER, LINE(AT), HELP)
+#define AT(MEMBER)                        offsetof(struct bench_options, MEMBER)
+#define LIST(NAME, HELP)                  VALUE(NAME, "LIST", take_list, 0, HELP)
+#define NUMBER(NAME, TAKER, MEMBER, HELP) VALUE(NAME, "N", TAKER, AT(MEMBER), HELP)
 
 static const struct option_row rows[] = {
     TEXT(
@@ -151,48 +151,48 @@ static const struct option_row rows[] = {
         "Measures table_prefix_sum() beside a plain copy of the same bytes, in one run, and prints medians. On the CPU "
         "it stands beside memcpy, a plain serial loop and numpy.cumsum(axis=0), on a GPU beside cudaMemcpy of device "
         "memory. Each result is compared with another way of computing it before it is timed.\n"),
-    VALUE("backend", "B", take_backend, LINE(options.backend), "auto, cpu or cuda; auto is cuda where there is a GPU"),
+    VALUE("backend", "B", take_backend, AT(backend), "auto, cpu or cuda; auto is cuda where there is a GPU"),
     VALUE(
-        "devices", "D", take_devices, LINE(options.devices),
+        "devices", "D", take_devices, AT(devices),
         "all, or numbers such as 0,1: a table in parts on these GPUs, --bytes or --rows on each, beside what they copy "
         "at the same time; with the time of the exchange, and of a call for 1024 rows on each. The ceiling is 1.5 "
         "copies: two reads and a write"),
     LIST("columns", "columns of the tables, such as 1,4,1000; 4/8 is a window of 4 columns in rows of 8"),
     LIST("types", "such as u32,f32, or pairs such as u8:u32"),
-    NUMBER("bytes", take_bytes, options.bytes,
+    NUMBER("bytes", take_bytes, bytes,
            "size of the larger of the two tables, such as 64M, the default on the CPU; on a GPU 512M"),
     LIST("rows",
          "that many rows instead, such as 1000,2^20; on a GPU the time of one scan in a replayed CUDA graph, as "
          "small tables want it"),
-    NUMBER("table-rows", take_bytes, options.table_rows,
+    NUMBER("table-rows", take_bytes, table_rows,
            "tables of N rows each, as many as make the size or the rows, all in one call"),
     LIST("threads", "CPU threads, such as 1,2,all; all is as many as for scan without --threads"),
     LIST("strategy", "auto, host, recursive, fused; those that there are. Default: on the CPU auto"),
-    NUMBER("repeat", take_repeat, options.repeat, "repetitions of each, taken in turns"),
-    FLAG("reverse", LINE(options.reverse), "sums from the end"),
+    NUMBER("repeat", take_repeat, repeat, "repetitions of each, taken in turns"),
+    FLAG("reverse", AT(reverse), "sums from the end"),
     FLAG(
-        "check-overflow", LINE(options.overflow),
+        "check-overflow", AT(overflow),
         "integer sums are checked for overflow, of which these tables then have none; on a GPU also without the check, "
         "on the same tables, so that its cost is seen"),
-    FLAG("peers", LINE(options.peers), "on a GPU: also CUB's DeviceScan and a kernel that only copies"),
-    FLAG("pipelines", LINE(options.pipelines),
+    FLAG("peers", AT(peers), "on a GPU: also CUB's DeviceScan and a kernel that only copies"),
+    FLAG("pipelines", AT(modes[BENCH_KEYS]),
          "sorting and histograms instead: on the CPU beside qsort, std::sort and reading memory; with --backend cuda "
          "and "
          "--peers beside CUB's DeviceRadixSort and DeviceHistogram; takes --bytes (of keys; default 256M), --threads, "
          "--repeat, --quick, --json"),
-    FLAG("bus", LINE(options.bus),
+    FLAG("bus", AT(modes[BENCH_BUS]),
          "the bus of a GPU instead: copies of page-locked memory one way and both ways at once, and how much of that a "
          "stream of rows (table_stream()) gets whose ends do nothing; takes --bytes (default 4G), --columns, --types, "
          "--repeat, --json"),
-    NUMBER("keys", take_keys, options.keys,
+    NUMBER("keys", take_keys, keys,
            "with --pipelines on a GPU: N keys of each type, such as 2^27, instead of --bytes of them"),
-    FLAG("accuracy", LINE(options.accuracy),
+    FLAG("accuracy", AT(modes[BENCH_ACCURACY]),
          "errors against exact sums and differences between two runs, instead of times; on a GPU of each strategy"),
-    FLAG("quick", LINE(quick), "fewer and smaller tables"),
-    VALUE("no-check", NULL, take_no_flag, LINE(options.check), "do not look whether the results are right"),
-    VALUE("no-numpy", NULL, take_no_flag, LINE(options.numpy), "leave numpy out"),
-    FLAG("json", LINE(options.json), "one JSON object on standard output; the table goes to standard error"),
-    {"quiet", 'q', NULL, take_flag, LINE(options.quiet), 0, "no table beside the JSON"},
+    FLAG("quick", AT(quick), "fewer and smaller tables"),
+    VALUE("no-check", NULL, take_no_flag, AT(check), "do not look whether the results are right"),
+    VALUE("no-numpy", NULL, take_no_flag, AT(numpy), "leave numpy out"),
+    FLAG("json", AT(json), "one JSON object on standard output; the table goes to standard error"),
+    {"quiet", 'q', NULL, take_flag, AT(quiet), 0, "no table beside the JSON"},
     TEXT("\nof memcpy is the time of the copy over the time of the scan: 1 is as fast as copying."),
 };
 TABLE(bench, 0, 24, rows, NULL);

@@ -1,0 +1,67 @@
+/* Where tables are while they are measured: host memory, or the memory of a GPU with a stream of its own. What fails
+ * says so in a note of the report. */
+#ifndef BENCH_PLACE_H
+#define BENCH_PLACE_H
+
+#include "bench/bench.h"
+
+enum { PLACE_BLOCKS = 16 };
+
+/* What is timed: it does something, or queues it on the place's stream. False: it failed, and said so. */
+typedef bool bench_work(void *what);
+
+struct bench_place {
+    const struct place_kind *kind;
+    struct bench_report *report;
+    int device;                    /* a GPU's number */
+    void *stream, *begun, *ended;  /* a GPU's: where all is queued, and events around what is timed */
+    void *lead;                    /* a GPU's: memory that nothing else uses */
+    void *memory[2][PLACE_BLOCKS]; /* what is allocated: here, and on the host */
+    size_t held;                   /* bytes on the host */
+};
+
+struct place_kind {
+    table_backend backend;
+    bool (*open)(struct bench_place *place);
+    void (*close)(struct bench_place *place);
+    void *(*allocate)(struct bench_place *place, size_t bytes, bool on_host); /* NULL: there is none */
+    void (*release)(struct bench_place *place, void *memory, bool on_host);
+    /* Copies rows, between any two memories; all of these are queued. */
+    bool (*copy)(struct bench_place *place, void *to, const void *from, size_t pitch, size_t bytes, size_t rows);
+    bool (*clear)(struct bench_place *place, void *memory, size_t bytes);
+    bool (*wait)(struct bench_place *place);
+    /* NULL where the host's clock is the only one. cool(): ahead of what is timed something else goes through the cache
+     * and keeps the stream busy while the work is queued: a copy, or, for what only reads and would pay for writing
+     * back what a copy leaves in the cache, reading. */
+    bool (*cool)(struct bench_place *place, bool by_reading);
+    bool (*begin)(struct bench_place *place);
+    bool (*end)(struct bench_place *place);
+    bool (*elapsed)(struct bench_place *place, double *ms);
+    /* A graph of `count` times the work; NULL: it cannot be captured. */
+    void *(*capture)(struct bench_place *place, bench_work *work, void *what, unsigned count);
+    bool (*replay)(struct bench_place *place, void *graph);
+    void (*forget)(void *graph);
+    bool (*succeeded)(struct bench_place *place, int error, const char *what); /* of a peer */
+};
+
+extern const struct place_kind place_on_host, place_on_gpu;
+
+bool place_open(struct bench_place *place, table_backend backend, int device, struct bench_report *report);
+/* Gives back all memory, too. */
+void place_close(struct bench_place *place);
+
+/* Memory of the place, or of the host, from where it is copied fastest. NULL when there is too little: Linux promises
+ * more than it has, and kills a process that uses it. */
+void *place_allocate(struct bench_place *place, size_t bytes, bool on_host);
+void place_release(struct bench_place *place, void *memory);
+
+/* Copies, and waits for it; nothing is done where both are the same memory. */
+bool place_copy(struct bench_place *place, void *to, const void *from, size_t bytes);
+
+/* Milliseconds of the work by the host's clock, from when the host begins until it knows that all is done; or by the
+ * place's own, where it has one. */
+bool place_time(struct bench_place *place, bool by_clock, bench_work *work, void *what, unsigned count, double *ms);
+
+double bench_seconds(void);
+
+#endif

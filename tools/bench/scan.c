@@ -1,0 +1,162 @@
+#include "bench/scan.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "bench/peers/peers.h"
+#include "message.h"
+#include "words.h"
+
+int scans_open(struct scans *scans, table_backend backend, size_t bytes, bool compares) {
+    struct bench_place *place = &scans->place;
+    const bool on_gpu = backend == TABLE_BACKEND_CUDA;
+    scans->bytes = bytes;
+    if (!place_open(place, backend, 0, scans->report))
+        return EX_UNAVAILABLE;
+    scans->host_in = place_allocate(place, bytes, true);
+    scans->in = on_gpu ? place_allocate(place, bytes, false) : scans->host_in;
+    scans->out = place_allocate(place, bytes, false);
+    scans->host_out = on_gpu && compares ? place_allocate(place, bytes, true) : scans->out;
+    scans->expected = compares ? place_allocate(place, bytes, true) : NULL;
+    scans->first_overflow = place_allocate(place, sizeof *scans->first_overflow, false);
+    return scans->in && scans->host_in && scans->out && scans->host_out && scans->first_overflow &&
+                   !scans->expected == !compares
+               ? EX_OK
+               : fail(EX_OSERR, "out of memory: %s of %zu bytes are needed",
+                      on_gpu ? "two tables on the GPU" : "three tables", bytes);
+}
+
+void scans_close(struct scans *scans) { place_close(&scans->place); }
+
+table_view scans_in(const struct scans *scans, bool on_host) {
+    const struct bench_case *table = &scans->table;
+    return (table_view){on_host ? scans->host_in : scans->in, table->rows, table->shape.columns,
+                        (ptrdiff_t)table->shape.stride, table->pair.in};
+}
+
+table_view scans_out(const struct scans *scans, void *data) {
+    const struct bench_case *table = &scans->table;
+    return (table_view){data, table->rows, table->shape.columns, (ptrdiff_t)table->shape.stride, table->pair.out};
+}
+
+const char *scan_name(const struct scan_way *way, char name[SCAN_NAME]) {
+    static const char *const names[] = {"memcpy", "the serial loop", "the copy kernel", "CUB"};
+    snprintf(name, SCAN_NAME, "%s%s", way->kind < SCAN_OURS ? names[way->kind] : word_at(strategy_words, way->strategy),
+             way->check_overflow ? ", checked" : "");
+    return name;
+}
+
+static bool rows_lie_side_by_side(const struct scans *scans) {
+    return scans->table.shape.stride == scans->table.shape.columns;
+}
+
+/* ---------------------------------------------------------------------------------------------------- workspace */
+
+static bool grow_workspace(struct scans *scans, size_t bytes) {
+    if (bytes <= scans->workspace_bytes)
+        return true;
+    place_release(&scans->place, scans->workspace);
+    scans->workspace = place_allocate(&scans->place, bytes, false);
+    scans->workspace_bytes = scans->workspace ? bytes : 0;
+    return scans->workspace != NULL;
+}
+
+static table_scan_options options_of(const struct scans *scans, const struct scan_way *way) {
+    return (table_scan_options){.backend = scans->place.kind->backend,
+                                .strategy = way->strategy,
+                                .threads = way->threads,
+                                .first_overflow = way->check_overflow ? scans->first_overflow : NULL};
+}
+
+bool scan_prepare(struct scans *scans, struct scan_way *way, table_status *reason) {
+    const struct bench_case *table = &scans->table;
+    const bool on_gpu = scans->place.kind->backend == TABLE_BACKEND_CUDA;
+    way->right = -1;
+    way->queued_ms = way->call_ms = NAN;
+    *reason = TABLE_OK;
+    if (way->kind == SCAN_OURS && on_gpu) {
+        table_scan_options options = options_of(scans, way);
+        table_view in = scans_in(scans, false), out = scans_out(scans, scans->out);
+        options.stream = scans->place.stream;
+        bench_split(scans->options, &in, &out, &options);
+        *reason = table_prefix_sum_workspace(&in, &out, &options, &way->workspace_bytes);
+    }
+    if ((way->kind == SCAN_COPY_KERNEL || way->kind == SCAN_CUB) && !rows_lie_side_by_side(scans))
+        return false;
+    if (way->kind == SCAN_CUB && peer_cub_workspace(table->pair.in, table->pair.out, table->rows, table->shape.columns,
+                                                    &way->workspace_bytes) != 0)
+        return false;
+    if (*reason == TABLE_OK && !grow_workspace(scans, way->workspace_bytes))
+        *reason = TABLE_ERROR_DEVICE_MEMORY;
+    return *reason == TABLE_OK;
+}
+
+/* ------------------------------------------------------------------------------------------------------ running */
+
+static bool run_ours(struct scans *scans, struct scan_way *way, enum scan_form form) {
+    table_scan_options options = options_of(scans, way);
+    table_view in = scans_in(scans, false), out = scans_out(scans, scans->out);
+    const bool queued = form == SCAN_QUEUED && scans->place.kind->backend == TABLE_BACKEND_CUDA;
+    char name[SCAN_NAME];
+    if (queued) {
+        options.stream = scans->place.stream;
+        options.workspace = scans->workspace;
+        options.workspace_bytes = way->workspace_bytes;
+    }
+    options.report = form == SCAN_STAGES ? &way->report : NULL;
+    bench_split(scans->options, &in, &out, &options);
+    const table_status status =
+        queued ? table_prefix_sum_async(&in, &out, &options) : table_prefix_sum(&in, &out, &options);
+    if (status != TABLE_OK)
+        report_failure(scans->report, status, "%s, %zu x %zu", scan_name(way, name), scans->table.rows, in.columns);
+    return status == TABLE_OK;
+}
+
+/* From the table on the host to `out` there, table by table; from the end, if the sums are. */
+static bool run_serial(struct scans *scans) {
+    table_view in = scans_in(scans, true), out = scans_out(scans, scans->host_out);
+    table_scan_options call = {0};
+    bench_split(scans->options, &in, &out, &call);
+    const size_t count = call.tables > 0 ? call.tables : 1, stride = (size_t)in.stride;
+    const size_t in_row = stride * table_type_size(in.type), out_row = stride * table_type_size(out.type);
+    bool enough = true;
+    if (call.reverse) {
+        in.data = (char *)in.data + (in.rows - 1) * in_row;
+        out.data = (char *)out.data + (out.rows - 1) * out_row;
+        in.stride = -in.stride;
+        out.stride = -out.stride;
+    }
+    for (size_t t = 0; t < count && enough; t++) {
+        enough = bench_serial_scan(&in, &out);
+        in.data = (char *)in.data + in.rows * in_row;
+        out.data = (char *)out.data + out.rows * out_row;
+    }
+    return enough;
+}
+
+bool scan_run(struct scans *scans, struct scan_way *way, enum scan_form form) {
+    const struct bench_case *table = &scans->table;
+    struct bench_place *place = &scans->place;
+    const size_t pitch = table->shape.stride * table_type_size(table->pair.out);
+    switch (way->kind) {
+    case SCAN_OURS:
+        return run_ours(scans, way, form);
+    case SCAN_SERIAL:
+        return run_serial(scans);
+    case SCAN_COPY:
+        return rows_lie_side_by_side(scans)
+                   ? place->kind->copy(place, scans->out, scans->in, table->copy_bytes, table->copy_bytes, 1)
+                   : place->kind->copy(place, scans->out, scans->in, pitch, table->copy_bytes / table->rows,
+                                       table->rows);
+    case SCAN_COPY_KERNEL:
+        return place->kind->succeeded(place, peer_copy(scans->out, scans->in, table->copy_bytes, place->stream),
+                                      "the copy kernel");
+    default:
+        return place->kind->succeeded(place,
+                                      peer_cub_scan(table->pair.in, table->pair.out, table->rows, table->shape.columns,
+                                                    scans->in, scans->out, scans->workspace, way->workspace_bytes,
+                                                    place->stream),
+                                      "CUB");
+    }
+}
