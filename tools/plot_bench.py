@@ -1,13 +1,11 @@
 #!/usr/bin/env python3
 """Pictures of what `tuplescan bench --json` measured.
 
-    tools/plot_bench.py docs/figures/h100/512m.json docs/figures/h100/small.json --types f32 \\
-        --only of-memcpy,rows-1-columns
+    tools/plot_bench.py docs/figures/h100/512m.json docs/figures/h100/small.json --types f32
 
-For each JSON file and each type in it: GB/s over columns, the part of memcpy's speed over columns, and for small tables
-(--rows) the time over rows. Each picture says on which machine and when it was measured, and with which command.
-Windows, accuracy and pipelines have no pictures; they are left out, as is a file that a failed run left behind. The
-pictures of the site are drawn by tools/draw_figures.py, with this.
+For each JSON file and each type in it: the part of memcpy's speed over columns, and for small tables (--rows) the time
+over rows. Each picture says on which machine and when it was measured, and with which command. Windows, accuracy and
+pipelines have no pictures; they are left out, as is a file that a failed run left behind.
 """
 import argparse
 import json
@@ -41,15 +39,6 @@ OURS = {
 MARKERS = "osD^v<>*"
 
 
-def size_of(type_name):
-    return int(type_name[1:]) // 8
-
-
-def moved_bytes(result):
-    """Each value read once and written once."""
-    return result["rows"] * result["columns"] * (size_of(result["in_type"]) + size_of(result["type"]))
-
-
 def type_text(result):
     if result["in_type"] == result["type"]:
         return result["type"]
@@ -64,10 +53,10 @@ def contender(result):
 
 
 def series(results, x):
-    """{name: (colour, [(x, ms, bytes)])} of ours and of the peers."""
+    """{name: (colour, [(x, ms)])} of ours and of the peers."""
     lines = {}
     for result in results:
-        point = (result[x], result["ms"], moved_bytes(result))
+        point = (result[x], result["ms"])
         name = contender(result)
         lines.setdefault("tuplescan, " + name, (OURS.get(result["strategy"]), []))[1].append(point)
         for key, (peer, colour) in PEERS.items():
@@ -75,7 +64,7 @@ def series(results, x):
                 continue
             points = lines.setdefault(peer, (colour, []))[1]
             if not any(p[0] == result[x] for p in points):
-                points.append((result[x], result[key], moved_bytes(result)))
+                points.append((result[x], result[key]))
     return {name: (colour, sorted(points)) for name, (colour, points) in lines.items()}
 
 
@@ -116,33 +105,24 @@ def draw(run, lines, title, x_label, y_label, value, path, logarithmic):
     axes.set_ylabel(y_label)
     axes.grid(True, which="major", alpha=0.3)
     axes.legend(fontsize=8)
-    svg = path.endswith(".svg")
-    figure.savefig(path, metadata={"Date": None, "Creator": None} if svg else None)
+    figure.savefig(path, metadata={"Date": None, "Creator": None})
     plt.close(figure)
-    if svg:
-        round_numbers(path)
+    round_numbers(path)
     print(path)
 
 
-def draw_over_columns(run, results, kind, out, wanted):
+def draw_over_columns(run, results, kind, name):
     lines = series(results, "columns")
-    memcpy = {p[0]: p[1] for p in lines["memcpy"][1]} if "memcpy" in lines else {}
-    what = f"Running sums of {type_text(results[0])} tables"
-    if wanted("gbps"):
-        draw(run, lines, what, "columns", "GB/s, read and written", lambda p: p[2] / p[1] / 1e6, out("gbps", kind),
-             False)
-    if memcpy and wanted("of-memcpy"):
-        draw(run, lines, what + ", as a part of memcpy's speed", "columns", "time of memcpy / time",
-             lambda p: memcpy[p[0]] / p[1], out("of-memcpy", kind), False)
+    memcpy = dict(lines["memcpy"][1])
+    draw(run, lines, f"Running sums of {type_text(results[0])} tables, as a part of memcpy's speed", "columns",
+         "time of memcpy / time", lambda p: memcpy[p[0]] / p[1], f"{name}-of-memcpy-{kind}.svg", False)
 
 
-def draw_over_rows(run, results, kind, out, wanted):
+def draw_over_rows(run, results, kind, name):
     for columns in sorted({r["columns"] for r in results}):
-        if not wanted(f"rows-{columns}-columns"):
-            continue
         chosen = [r for r in results if r["columns"] == columns]
         draw(run, series(chosen, "rows"), f"Small {type_text(chosen[0])} tables of {columns} columns", "rows",
-             "microseconds for one scan", lambda p: p[1] * 1e3, out(f"rows-{columns}-columns", kind), True)
+             "microseconds for one scan", lambda p: p[1] * 1e3, f"{name}-rows-{columns}-columns-{kind}.svg", True)
 
 
 def read(path):
@@ -160,23 +140,14 @@ def tables(run):
     return [r for r in run.get("results", []) if "columns" in r and r["stride"] == r["columns"]]
 
 
-def draw_all(run, name, folder, arguments):
+def draw_all(run, name, types):
     """The number of types that were drawn."""
     results = tables(run)
-    kinds = sorted({type_text(r) for r in results})
-    if arguments.types:
-        kinds = [kind for kind in kinds if kind in arguments.types.split(",")]
+    kinds = [kind for kind in sorted({type_text(r) for r in results}) if not types or kind in types.split(",")]
     for kind in kinds:
         chosen = [r for r in results if type_text(r) == kind]
-
-        def out(what, kind):
-            return os.path.join(folder, f"{name}-{what}-{kind}.{arguments.format}")
-
-        def wanted(what):
-            return not arguments.only or what in arguments.only.split(",")
-
         over_rows = len({(r["rows"], r["columns"]) for r in chosen}) > len({r["columns"] for r in chosen})
-        (draw_over_rows if over_rows else draw_over_columns)(run, chosen, kind, out, wanted)
+        (draw_over_rows if over_rows else draw_over_columns)(run, chosen, kind, name)
     return len(kinds)
 
 
@@ -184,9 +155,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("json", nargs="+", help="what tuplescan bench --json wrote")
     parser.add_argument("-o", "--output", metavar="FOLDER", help="where the pictures go (beside the JSON)")
-    parser.add_argument("--format", choices=["svg", "png"], default="svg")
     parser.add_argument("--types", help="only these, such as u32,f32,u8-u32")
-    parser.add_argument("--only", metavar="LIST", help="only these pictures: gbps, of-memcpy, rows-N-columns")
     arguments = parser.parse_args()
     if arguments.output:
         os.makedirs(arguments.output, exist_ok=True)
@@ -196,7 +165,7 @@ def main():
         if run is None:
             continue
         name = os.path.splitext(os.path.basename(path))[0]
-        kinds = draw_all(run, name, arguments.output or os.path.dirname(path), arguments)
+        kinds = draw_all(run, os.path.join(arguments.output or os.path.dirname(path), name), arguments.types)
         if kinds == 0:
             print(f"plot_bench.py: {path} has nothing to draw", file=sys.stderr)
         drawn += kinds

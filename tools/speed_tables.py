@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""The tables of README.md, docs/speed.md and docs/scale.md, made from what was measured, in docs/figures/.
+"""The tables of README.md and docs/speed.md, made from what was measured, in docs/figures/.
 
-    tools/speed_tables.py README.md docs/speed.md docs/scale.md            writes the tables anew
-    tools/speed_tables.py --check README.md docs/speed.md docs/scale.md    says which ones differ, and exits with 1
+    tools/speed_tables.py README.md docs/speed.md            writes the tables anew
+    tools/speed_tables.py --check README.md docs/speed.md    says which ones differ, and exits with 1
 
 A table stands behind a comment that names it, such as <!-- table: large -->; it ends at the next empty line. The names
 are those of TABLES below.
@@ -11,8 +11,6 @@ import json
 import re
 import sys
 from pathlib import Path
-
-import scale_tables
 
 FIGURES = Path(__file__).resolve().parent.parent / "docs" / "figures"
 GPUS = {"h100": "H100", "h200": "H200"}
@@ -200,8 +198,7 @@ def cpu_pipelines():
 TABLES = {
     "claim": claim, "summary": summary, "large": large, "stages": stages, "widths": widths, "small": small,
     "calls": calls, "pipelines": pipelines, "cpu xeon": lambda: cpu("xeon"), "cpu epyc": lambda: cpu("epyc"),
-    "cpu pipelines": cpu_pipelines, "exchange": scale_tables.exchange, "devices": scale_tables.devices,
-    "ranks": scale_tables.thousand,
+    "cpu pipelines": cpu_pipelines,
 }
 
 
