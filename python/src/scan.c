@@ -34,28 +34,21 @@ static int words_of(const struct array *array, PyObject *object, size_t calls, c
 }
 
 /* Has the options ask for what the arrays beside the two tables are. */
-static int set_arrays(const struct array *arrays, PyObject *const *objects, const struct tables *tables, size_t calls,
+static int set_arrays(struct array *arrays, PyObject *const *objects, const struct tables *tables, size_t calls,
                       table_scan_options *options) {
     const struct array *out = &arrays[OUT];
     const table_type kept = table_kept_type(options->operation, out->type);
     const table_view row = {.columns = tables->count * tables->out.columns, .type = kept};
     table_view workspace = {0};
-    size_t bytes = 0;
     void *start = NULL;
-    if (objects[START] != Py_None && array_as_row(&arrays[START], &row, out->device, names[START], &start) != 0)
+    if (objects[STATE] != Py_None && tables->count > 1) {
+        PyErr_SetString(PyExc_ValueError, "state: is of the sums of one table");
         return -1;
-    if (objects[STATE] != Py_None) {
-        const table_status status = table_state_bytes_of(options->operation, kept, tables->out.columns, &bytes);
-        const table_view state = {.columns = bytes, .type = TABLE_U8};
-        if (status != TABLE_OK)
-            return raise_status(status), -1;
-        if (tables->count > 1) {
-            PyErr_SetString(PyExc_ValueError, "state: is of the sums of one table");
-            return -1;
-        }
-        if (array_as_row(&arrays[STATE], &state, -1, names[STATE], &options->state) != 0)
-            return -1;
     }
+    if (array_open_row(&arrays[START], objects[START], false, &row, out->device, names[START], &start) != 0 ||
+        array_open_state(&arrays[STATE], objects[STATE], options->operation, kept, tables->out.columns,
+                         &options->state) != 0)
+        return -1;
     if (objects[WORKSPACE] != Py_None &&
         array_as_column(&arrays[WORKSPACE], TABLE_U8, &workspace, names[WORKSPACE]) != 0)
         return -1;
@@ -117,9 +110,8 @@ static PyObject *scan(PyObject *const *objects, int axis, int flags, struct tabl
     run->check = (flags & FLAG_CHECK) != 0;
     for (; opened < ARRAYS; opened++) {
         arrays[opened] = (struct array){0};
-        const bool writable = opened != X && opened != START;
-        if ((objects[opened] != Py_None || opened <= OUT) &&
-            array_open(&arrays[opened], objects[opened], writable, names[opened]) != 0)
+        const bool later = opened == START || opened == STATE || (objects[opened] == Py_None && opened > OUT);
+        if (!later && array_open(&arrays[opened], objects[opened], opened != X, names[opened]) != 0)
             break;
     }
     if (opened == ARRAYS)

@@ -16,45 +16,25 @@ from tuplescan._types import Options
 
 
 class Array:
+    """Has the attributes of numpy's array, but for those by which numpy would see it; arrays that they give are such."""
+
     def __init__(self, values):
         self.values = values
 
-    shape = property(lambda self: self.values.shape)
-    dtype = property(lambda self: self.values.dtype)
-    ndim = property(lambda self: self.values.ndim)
-    size = property(lambda self: self.values.size)
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        found = getattr(self.values, name)
+        return (lambda *of, **options: wrapped(found(*of, **options))) if callable(found) else found
+
     device = property(lambda self: Device())
-    flags = property(lambda self: self.values.flags)
-
-    def reshape(self, *shape):
-        return Array(self.values.reshape(*shape))
-
-    def astype(self, dtype, copy=True):
-        return Array(self.values.astype(dtype, copy=copy))
-
-    def fill(self, value):
-        self.values.fill(value)
-
-    def tolist(self):
-        return self.values.tolist()
-
-    def sum(self):
-        return Array(np.asarray(self.values.sum()))
+    data = property(lambda self: types.SimpleNamespace(ptr=self.values.ctypes.data, device_id=0))
 
     def __int__(self):
         return int(self.values)
 
-    def copy(self):
-        return Array(self.values.copy())
-
-    def view(self, dtype):
-        return Array(self.values.view(dtype))
-
-    @property
-    def data(self):
-        return types.SimpleNamespace(ptr=self.values.ctypes.data, device_id=0)
-
-    strides = property(lambda self: self.values.strides)
+    def __len__(self):
+        return len(self.values)
 
     def __getitem__(self, at):
         return Array(self.values[at])
@@ -70,6 +50,10 @@ class Array:
 
     def __dlpack__(self, **options):
         return self.values.__dlpack__(**options)
+
+
+def wrapped(x):
+    return Array(np.asarray(x)) if isinstance(x, (np.ndarray, np.generic)) else x
 
 
 class Device(contextlib.nullcontext):

@@ -148,42 +148,26 @@ def _column(x, skipna):
 
 
 def _taken_apart(frame):
-    """The names and the columns of a frame, what takes a column, and what makes such a frame of columns of sums."""
+    """The names and the columns of a frame, what takes a column, and what makes such a frame of columns of sums and of
+    the places of the columns that they are of."""
     kind = kind_of(frame)
     if kind == "pandas.DataFrame":
         columns = [frame.iloc[:, j] for j in range(frame.shape[1])]
-        return frame.columns, columns, _from_pandas, lambda made: _frame_of_pandas(made, frame)
+        return frame.columns, columns, _from_pandas, lambda made, kept: _frame_of_pandas(made, frame.iloc[:, kept])
     if kind == "polars.DataFrame":
-        return frame.columns, frame.get_columns(), _column, type(frame)
+        return frame.columns, frame.get_columns(), _column, lambda made, kept: type(frame)(made)
     if kind in ("pyarrow.Table", "pyarrow.RecordBatch"):
-        names = frame.schema.names
-        return names, frame.columns, _column, lambda made: type(frame).from_arrays(made, names=names)
+        names, made_of = frame.schema.names, type(frame).from_arrays
+        return names, frame.columns, _column, lambda made, kept: made_of(made, names=[names[j] for j in kept])
     if kind in _COLUMNS:
-        return [getattr(frame, "name", None) or 0], [frame], _column, operator.itemgetter(0)
+        return [getattr(frame, "name", None) or 0], [frame], _column, lambda made, kept: made[0]
     if isinstance(frame, collections.abc.Mapping):
-        return frame, frame.values(), _column, lambda made: dict(zip(frame, made))
+        names = list(frame)
+        return names, frame.values(), _column, lambda made, kept: dict(zip((names[j] for j in kept), made))
     if isinstance(frame, collections.abc.Sequence) and not isinstance(frame, (str, bytes)):
-        return range(len(frame)), frame, _column, list
+        return range(len(frame)), frame, _column, lambda made, kept: made
     refuse_lazy(frame)
     raise TypeError(f"frame: {type(frame)!r} is no frame of pandas, polars or pyarrow, no mapping and no sequence")
-
-
-def _without(frame, place):
-    """The names of the other columns, and what makes such a frame of them."""
-    kind = kind_of(frame)
-    if kind == "pandas.DataFrame":
-        frame = frame.iloc[:, [j for j in range(frame.shape[1]) if j != place]]
-    elif kind == "polars.DataFrame":
-        frame = frame.drop(frame.columns[place])
-    elif kind in ("pyarrow.Table", "pyarrow.RecordBatch"):
-        names = [name for j, name in enumerate(frame.schema.names) if j != place]
-        return names, lambda made: type(frame).from_arrays(made, names=names)
-    elif isinstance(frame, collections.abc.Mapping):
-        frame = {name: column for j, (name, column) in enumerate(frame.items()) if j != place}
-    else:
-        return list(range(len(frame) - 1)), list
-    names, _, _, rebuilt = _taken_apart(frame)
-    return names, rebuilt
 
 
 @contextlib.contextmanager
@@ -346,21 +330,18 @@ def _codes_of_pyarrow(keys):
 
 
 def _grouped(names, given, by, options):
-    """The names and columns that are summed, and the groups: by names a column of the frame, or is one."""
+    """The groups, and the places of the columns that are summed: all but the one by whose name the groups are."""
     if options.start is not None or options.state is not None:
         raise ValueError("by: groups have neither start nor state")
-    names, given = list(names), list(given)
+    kept = list(range(len(given)))
     if (isinstance(by, tuple) and by in names) or (kind_of(by) is None and np.ndim(by) == 0):
         if by not in names:
             raise KeyError(by)
-        place = names.index(by)
-        by = given.pop(place)
-    else:
-        place = None
+        by = given[kept.pop(names.index(by))]
     groups = _Groups(by)
-    if given and len(groups.order) != len(given[0]):
-        raise ValueError(f"by: has {len(groups.order)} keys, and the frame {len(given[0])} rows")
-    return place, given, groups
+    if kept and len(groups.order) != len(given[kept[0]]):
+        raise ValueError(f"by: has {len(groups.order)} keys, and the frame {len(given[kept[0]])} rows")
+    return groups, kept
 
 
 def _sum_groups(groups, columns, kinds, options):
@@ -379,15 +360,13 @@ def _sum_groups(groups, columns, kinds, options):
 
 def _scan(frame, skipna, options, by=None):
     names, given, take, rebuilt = _taken_apart(frame)
-    groups = None
-    if by is not None:
-        place, given, groups = _grouped(names, given, by, options)
-        if place is not None:
-            names, rebuilt = _without(frame, place)
+    names, given = list(names), list(given)
+    groups, kept = (None, range(len(given))) if by is None else _grouped(names, given, by, options)
+    names = [names[j] for j in kept]
     columns, kinds = [], []
-    for name, column in zip(names, given):
+    for name, j in zip(names, kept):
         with _about(name):
-            columns.append(take(column, skipna))
+            columns.append(take(given[j], skipna))
             kinds.append(_prepared(columns[-1], options.dtype, np.shape(columns[0].values), options.operation))
     if options.check_overflow and any(kind.kind not in "iu" for kind in kinds):
         raise ValueError("check_overflow: is for sums of integers")
@@ -406,7 +385,7 @@ def _scan(frame, skipna, options, by=None):
             gaps = groups.gaps(gaps, options) if groups else _gaps_of_sums(gaps, options.exclusive, options.reverse)
         with _about(name):
             made.append(column.rebuilt(own, gaps))
-    return rebuilt(made)
+    return rebuilt(made, kept)
 
 
 def _of_an_operation(name, operation):
