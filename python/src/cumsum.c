@@ -1,6 +1,6 @@
 /* cumsum() itself: the calls that are a table prefix sum as they stand, at once; all others go to tuplescan._arrays,
  * which knows numpy. */
-#include "libraries.h"
+#include "module.h"
 
 const char core_cumsum_doc[] = "cumsum(x, axis=0, dtype=None, out=None, *, exclusive=False, reverse=False, "
                                "start=None, check_overflow=False, stream=None, state=None, threads=None)\n"
@@ -67,13 +67,6 @@ const char core_cumsum_doc[] = "cumsum(x, axis=0, dtype=None, out=None, *, exclu
                                "    With check_overflow.\n"
                                "RuntimeError\n"
                                "    If the CUDA backend fails or is not there.\n"
-                               "\n"
-                               "Notes\n"
-                               "-----\n"
-                               "Not copied: real numbers in this machine's byte order, whose axes behind `axis`\n"
-                               "lie side by side (or which are in Fortran's order), if dtype is the default or\n"
-                               "one of 32 or 64 bits that holds all values. Others go through a buffer of about\n"
-                               "a megabyte.\n"
                                "\n"
                                "Examples\n"
                                "--------\n"

@@ -1,9 +1,7 @@
 /* Libraries whose plain calls of cumsum() are made at once, a row for each: numpy; what has DLPack's exchange table, as
  * torch has; and CuPy, which has none, by the attributes that every version of it has. */
-#include "libraries.h"
-
 #include "dlpack.h"
-#include "tables.h"
+#include "module.h"
 
 #include <string.h>
 
@@ -101,10 +99,6 @@ static int open_numpy(const struct module_state *state, struct array *array, PyO
     return array_open(array, object, writable, writable ? "out" : "x");
 }
 
-static PyObject *empty_numpy(const struct module_state *state, const struct array *like, table_type type) {
-    return empty_by(state, NUMPY_EMPTY, like, type);
-}
-
 /* Whether what an attribute or method says of the tensor is false; not if it fails. */
 static bool is_false(PyObject *tensor, const char *name, bool method) {
     PyObject *answer = method ? PyObject_CallMethod(tensor, name, NULL) : PyObject_GetAttrString(tensor, name);
@@ -153,6 +147,12 @@ static PyObject *empty_tensor(const struct module_state *state, const struct arr
 static int stream_of_tensor(const struct module_state *state, const struct array *array, void **stream) {
     return state->exchange->current_stream(DLPACK_CUDA, array->device, stream);
 }
+
+/* What a library's workspace is taken for. */
+struct place {
+    const struct module_state *state;
+    const struct array *like;
+};
 
 static void *take_tensor(const void *context, size_t size, void **address) {
     const struct place *place = context;
@@ -222,10 +222,6 @@ static int open_cupy(const struct module_state *state, struct array *array, PyOb
                : -1;
 }
 
-static PyObject *empty_cupy(const struct module_state *state, const struct array *like, table_type type) {
-    return empty_by(state, CUPY_EMPTY, like, type);
-}
-
 static int stream_of_cupy(const struct module_state *state, const struct array *array, void **stream) {
     (void)array;
     PyObject *current = PyObject_CallNoArgs(state->kept[CUPY_STREAM]);
@@ -249,18 +245,17 @@ static void *take_cupy(const void *context, size_t size, void **address) {
 static void release_cupy(void *taken) { Py_DECREF((PyObject *)taken); }
 
 static const struct library {
-    int type, current_device; /* what is kept of it */
+    int type, current_device, empty; /* what is kept of it; empty 0: by DLPack */
     int (*open)(const struct module_state *state, struct array *array, PyObject *object, bool writable);
-    PyObject *(*empty)(const struct module_state *state, const struct array *like, table_type type);
 
     /* For arrays on CUDA. */
     int (*current_stream)(const struct module_state *state, const struct array *array, void **stream);
     void *(*take)(const void *place, size_t bytes, void **address);
     void (*release)(void *taken);
 } libraries[] = {
-    {NUMPY_NDARRAY, 0, open_numpy, empty_numpy, NULL, NULL, NULL},
-    {TENSOR, TENSOR_DEVICE, open_tensor, empty_tensor, stream_of_tensor, take_tensor, release_tensor},
-    {CUPY_NDARRAY, CUPY_DEVICE, open_cupy, empty_cupy, stream_of_cupy, take_cupy, release_cupy},
+    {NUMPY_NDARRAY, 0, NUMPY_EMPTY, open_numpy, NULL, NULL, NULL},
+    {TENSOR, TENSOR_DEVICE, 0, open_tensor, stream_of_tensor, take_tensor, release_tensor},
+    {CUPY_NDARRAY, CUPY_DEVICE, CUPY_EMPTY, open_cupy, stream_of_cupy, take_cupy, release_cupy},
 };
 
 const struct library *library_of(const struct module_state *state, PyObject *x) {
@@ -313,8 +308,10 @@ PyObject *library_sum(struct module_state *state, const struct library *library,
     axis += axis < 0 ? in.dims : 0;
     const table_type type = promoted(in.type);
     PyObject *sums = NULL;
-    if (axis >= 0 && axis < in.dims && type)
-        sums = out ? Py_NewRef(out) : library->empty(state, &in, type);
+    if (axis >= 0 && axis < in.dims && type && out)
+        sums = Py_NewRef(out);
+    else if (axis >= 0 && axis < in.dims && type)
+        sums = library->empty ? empty_by(state, library->empty, &in, type) : empty_tensor(state, &in, type);
     if (sums && library->open(state, &out_array, sums, true) == 0) {
         if (sum_opened(state, library, &in, &out_array, (int)axis, options))
             result = Py_NewRef(sums);

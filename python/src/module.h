@@ -64,6 +64,15 @@ PyObject *core_numpy_is_here(PyObject *module, PyObject *arguments);
 PyObject *core_tensors_are_here(PyObject *module, PyObject *arguments);
 PyObject *core_cupy_is_here(PyObject *module, PyObject *arguments);
 
+/* The library of which x is an array of exactly its type; NULL if the general way has not met one yet. */
+struct library;
+const struct library *library_of(const struct module_state *state, PyObject *x);
+
+/* `out`, or a new array of the library. NULL, perhaps with an exception, if the call is one for the general way, which
+ * knows what is not plain and says what is wrong. */
+PyObject *library_sum(struct module_state *state, const struct library *library, PyObject *x, PyObject *out, long axis,
+                      const table_scan_options *options);
+
 /* scan.c */
 PyObject *core_scan(PyObject *module, PyObject *arguments);
 PyObject *core_types_supported(PyObject *module, PyObject *arguments);

@@ -159,28 +159,16 @@ PyObject *core_kept_type(PyObject *module, PyObject *tuple) {
     return PyLong_FromLong((long)table_kept_type((table_operation)operation, (table_type)out));
 }
 
-struct totals_arguments {
-    PyObject *x, *totals, *start, *state;
-    int type, operation;
-};
-
-static PyObject *totals_of(const struct totals_arguments *arguments, const table_view *view) {
-    const table_type type = (table_type)arguments->type;
-    const table_view row = {.columns = view->columns, .type = type};
-    table_scan_options options = {.operation = (table_operation)arguments->operation};
-    struct array arrays[3] = {0};
-    void *totals, *start;
-    PyObject *result = NULL;
-    if (array_open_row(&arrays[0], arguments->totals, true, &row, -1, "totals", &totals) == 0 &&
-        array_open_row(&arrays[1], arguments->start, false, &row, -1, "start", &start) == 0 &&
-        array_open_state(&arrays[2], arguments->state, options.operation, type, view->columns, &options.state) == 0) {
-        struct call call;
-        options.carry_in = start;
-        result = none_or(CALL(&call, &options.threads, table_column_totals(view, type, totals, &options)));
+/* The table that a two-dimensional array is whose values lie side by side. -1 and an exception for any other. */
+static int as_whole_table(const struct array *x, table_view *view) {
+    const bool two = x->dims == 2, empty = two && (x->shape[0] == 0 || x->shape[1] == 0); /* strides may be anything */
+    if (!two || (!empty && ((x->shape[0] > 1 && x->stride[0] != x->shape[1] * x->itemsize) ||
+                            (x->shape[1] > 1 && x->stride[1] != x->itemsize)))) {
+        PyErr_SetString(PyExc_ValueError, "x: must be a table whose values lie side by side");
+        return -1;
     }
-    for (int i = 0; i < 3; i++)
-        array_close(&arrays[i]);
-    return result;
+    *view = (table_view){x->data, (size_t)x->shape[0], (size_t)x->shape[1], 0, x->type};
+    return 0;
 }
 
 /* column_totals(x, type, totals, start, state, operation): the last row of a two-dimensional x whose values lie side by
@@ -188,21 +176,29 @@ static PyObject *totals_of(const struct totals_arguments *arguments, const table
  * each may be None. */
 PyObject *core_column_totals(PyObject *module, PyObject *tuple) {
     (void)module;
-    struct totals_arguments arguments;
-    PyObject *result = NULL;
-    struct array x;
-    if (!PyArg_ParseTuple(tuple, "OiOOOi", &arguments.x, &arguments.type, &arguments.totals, &arguments.start,
-                          &arguments.state, &arguments.operation) ||
-        array_open(&x, arguments.x, false, "x") != 0)
+    PyObject *objects[4], *result = NULL;
+    struct array x, arrays[3] = {0};
+    table_scan_options options = {0};
+    table_view view;
+    void *totals, *start;
+    int type, operation;
+    if (!PyArg_ParseTuple(tuple, "OiOOOi", &objects[0], &type, &objects[1], &objects[2], &objects[3], &operation) ||
+        array_open(&x, objects[0], false, "x") != 0)
         return NULL;
-    const bool empty = x.dims == 2 && (x.shape[0] == 0 || x.shape[1] == 0); /* its strides may be anything */
-    if (x.dims != 2 || (!empty && ((x.shape[0] > 1 && x.stride[0] != x.shape[1] * x.itemsize) ||
-                                   (x.shape[1] > 1 && x.stride[1] != x.itemsize))))
-        PyErr_SetString(PyExc_ValueError, "x: must be a table whose values lie side by side");
-    else if (!table_operation_supported((table_operation)arguments.operation, x.type, (table_type)arguments.type))
+    options.operation = (table_operation)operation;
+    const bool whole = as_whole_table(&x, &view) == 0;
+    const table_view row = {.columns = whole ? view.columns : 0, .type = (table_type)type};
+    struct call call;
+    if (whole && !table_operation_supported(options.operation, x.type, row.type))
         result = PyBool_FromLong(0);
-    else
-        result = totals_of(&arguments, &(table_view){x.data, (size_t)x.shape[0], (size_t)x.shape[1], 0, x.type});
+    else if (whole && array_open_row(&arrays[0], objects[1], true, &row, -1, "totals", &totals) == 0 &&
+             array_open_row(&arrays[1], objects[2], false, &row, -1, "start", &start) == 0 &&
+             array_open_state(&arrays[2], objects[3], options.operation, row.type, row.columns, &options.state) == 0) {
+        options.carry_in = start;
+        result = none_or(CALL(&call, &options.threads, table_column_totals(&view, row.type, totals, &options)));
+    }
+    for (int i = 0; i < 3; i++)
+        array_close(&arrays[i]);
     array_close(&x);
     return result;
 }

@@ -60,7 +60,7 @@ def cumulative_sum(x, /, *, axis=None, dtype=None, include_initial=False, state=
     if library is None and not isinstance(x, np.ndarray):
         refuse_missing(x, "cumulative_sum")
         x = np.asarray(x)
-    dims = x.ndim if library is None else library.seen(x).ndim
+    dims = x.ndim if hasattr(x, "ndim") else library.to_numpy(x).ndim
     if dims == 0:
         raise ValueError("x must have at least one dimension")
     if axis is None and dims != 1:
@@ -160,8 +160,9 @@ cummax, cummin, cumprod = of_each_operation(
     _of_an_operation,
     ">>> tuplescan.{name}([2, 1, 4])\n    array({shown})",
     like=None,
-    also=", with the first\n    axis as the default, and of no complex numbers. A NaN makes all results NaN from its own "
-    "on. A state is of one\n    operation; check_overflow is for products, those of floats are rounded less than a loop's",
+    also=", with the first\n    axis as the default, and of no complex numbers. A NaN makes all results NaN from its "
+    "own on. A state is of one\n    operation; check_overflow is for products. Those of floats are rounded less than a "
+    "loop's",
     along="along an axis",
     parameters="x, axis, out, exclusive, reverse, start, check_overflow, stream, state, threads",
     returns="out, or a new array of x's library",

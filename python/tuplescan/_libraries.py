@@ -97,10 +97,6 @@ class _OnHost:
     def from_numpy(self, sums):
         return sums
 
-    def seen(self, x):
-        """x as an array that has dimensions and a type."""
-        return x
-
     def numpy_type(self, dtype):
         return dtype
 
@@ -184,8 +180,6 @@ class _Other(_OnHost):
     def to_numpy(self, x):
         return np.from_dlpack(x)
 
-    seen = to_numpy
-
 
 class _Frame(_OnHost):
     """Frames, their columns and arrays of dask stay what they are: modules of their own sum them."""
@@ -216,9 +210,6 @@ class _Frame(_OnHost):
         from . import dask
 
         return dask.linear_recurrence(a, b, options.axis, **{name: getattr(options, name) for name in has})
-
-    def seen(self, x):
-        return x if hasattr(x, "ndim") else np.asarray(x)
 
     def to_numpy(self, x):
         return np.asanyarray(x.compute() if kind_of(x) == "dask.Array" else x)  # masked blocks stay masked

@@ -3,14 +3,9 @@
 from ._types import MAXIMUM, MINIMUM, PRODUCT, SUM
 
 _ROWS = {
-    "cummax": (MAXIMUM, "maxima", "the least value of the type", (2, 2, 4)),
-    "cummin": (MINIMUM, "minima", "the greatest value of the type", (2, 1, 1)),
-    "cumprod": (PRODUCT, "products", "1", (2, 2, 8)),
-}
-_OF_NUMPY = {
-    "cummax": "numpy.maximum.accumulate()",
-    "cummin": "numpy.minimum.accumulate()",
-    "cumprod": "numpy.cumprod()",
+    "cummax": (MAXIMUM, "maxima", "the least value of the type", (2, 2, 4), "numpy.maximum.accumulate()"),
+    "cummin": (MINIMUM, "minima", "the greatest value of the type", (2, 1, 1), "numpy.minimum.accumulate()"),
+    "cumprod": (PRODUCT, "products", "1", (2, 2, 8), "numpy.cumprod()"),
 }
 # What `also` says where there are gradients.
 GRADIENTS = (
@@ -49,11 +44,11 @@ def of_each_operation(make, example, shown=str, like="tuplescan.{name}()", also=
         call = make("cumsum", SUM)
         call.__name__ = call.__qualname__ = "cumsum"
         yield call
-    for name, (operation, results, nothing, wanted) in _ROWS.items():
+    for name, (operation, results, nothing, wanted, of_numpy) in _ROWS.items():
         call = make(name, operation)
         call.__name__ = call.__qualname__ = name
         row = {"name": name, "results": results, "nothing": nothing, "also": also, **described}
-        row["like"] = _OF_NUMPY[name] if like is None else like.format(name=name)
+        row["like"] = of_numpy if like is None else like.format(name=name)
         call.__doc__ = _DOCUMENT.format(example=example.format(name=name, shown=shown(list(wanted))), **row)
         yield call
 

@@ -1,5 +1,5 @@
-"""Sums, maxima, minima, products and recurrences of an array whose rows are spread over the ranks of an MPI communicator, with the
-bits of one process that has them all. mpi4py is imported by the calls, and is no requirement.
+"""Sums, maxima, minima, products and recurrences of an array whose rows are spread over the ranks of an MPI
+communicator, with the bits of one process that has them all. mpi4py is imported by the calls, and is no requirement.
 
 The array is the rows of rank 0, followed by those of rank 1, and so on; any rank may have any number of rows, 0 too.
 All calls are collective. What ranks tell each other are pickled States, 64 bytes and 131 rows of floats or 2 rows of
