@@ -4,7 +4,6 @@ columns of one type are summed by one call, where they lie."""
 import collections.abc
 import contextlib
 import dataclasses
-import operator
 
 import numpy as np
 
