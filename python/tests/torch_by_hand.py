@@ -124,20 +124,6 @@ def test_opcheck(device):
                 atol=1e-2 if sample[0].dtype == torch.float16 else None)  # fmt: skip
 
 
-@on_each_device
-@either
-@pytest.mark.parametrize("dtype", [torch.float64, torch.complex128])
-def test_gradients(dtype, exclusive, reverse, device):
-    for shape, dim in [((6,), 0), ((4, 3), 0), ((3, 4), 1), ((2, 3, 2), 1), ((), 0)]:
-        x = values(shape, dtype, device, requires_grad=True)
-
-        def sums(x, dim=dim):
-            return tuplescan.torch.cumsum(x, dim, exclusive=exclusive, reverse=reverse)
-
-        assert torch.autograd.gradcheck(sums, x, check_forward_ad=True, check_batched_grad=True)
-        assert torch.autograd.gradgradcheck(sums, x)
-
-
 def loop(a, b, dim=0, exclusive=False, reverse=False, start=None):
     """The definition, by torch's own operators."""
     a, b = torch.as_tensor(a).expand(b.shape).movedim(dim, 0), b.movedim(dim, 0)
@@ -153,9 +139,9 @@ def own_way(name, x, dim=0, exclusive=False, reverse=False):
     """By torch's operator of that name."""
     x = x.flip(dim) if reverse else x
     results = getattr(torch, name)(x, dim)
-    results = results if name == "cumprod" else results.values
+    results = results if name in ("cumsum", "cumprod") else results.values
     if exclusive:
-        least = {"cummax": float("-inf"), "cummin": float("inf"), "cumprod": 1}[name]
+        least = {"cumsum": 0, "cummax": float("-inf"), "cummin": float("inf"), "cumprod": 1}[name]
         first = torch.full_like(results.narrow(dim, 0, 1), least)
         results = torch.cat([first, results.narrow(dim, 0, x.shape[dim] - 1)], dim)
     return results.flip(dim) if reverse else results
@@ -190,8 +176,8 @@ def test_recurrences_into_views(device):
 
 @on_each_device
 @either
-@pytest.mark.parametrize("name", OTHERS)
-def test_gradients_of_others(name, exclusive, reverse, device):
+@pytest.mark.parametrize("name", ["cumsum", *OTHERS])
+def test_gradients(name, exclusive, reverse, device):
     for shape, dim in [((6,), 0), ((3, 4), 1), ((2, 5, 2), 1)]:
         x = values(shape, torch.float64, device)
         x.view(-1)[2] = x.view(-1)[1] if name != "cumprod" else 0  # equal ones, or a product that is 0 from there on
@@ -202,13 +188,15 @@ def test_gradients_of_others(name, exclusive, reverse, device):
         finite = torch.isfinite(wanted)
         losses = [results[finite].mul(weights[finite]).sum() for results in (got, wanted)]
         torch.testing.assert_close(*(torch.autograd.grad(loss, x)[0] for loss in losses))
-    if not exclusive:
-        x = (values((5, 2), torch.float64, device) + torch.arange(2, device=device)).requires_grad_()
+    checked = [values((5, 2), torch.float64, device) + torch.arange(2, device=device)] if not exclusive else []
+    if name == "cumsum":
+        checked += [values(shape, torch.complex128, device) for shape in ((2, 3, 2), ())]
+    for x in checked:
 
         def call(x):
-            return getattr(tuplescan.torch, name)(x, reverse=reverse)
+            return getattr(tuplescan.torch, name)(x, -1 if x.dim() > 2 else 0, exclusive=exclusive, reverse=reverse)
 
-        assert torch.autograd.gradcheck(call, x, check_forward_ad=True, check_batched_grad=True)
+        assert torch.autograd.gradcheck(call, x.requires_grad_(), check_forward_ad=True, check_batched_grad=True)
         assert torch.autograd.gradgradcheck(call, x)
 
 
