@@ -13,9 +13,6 @@
 #include "types.h"
 #include "values.h"
 
-/* Bytes of rows that are read at a time. */
-enum { WALK_BYTES = 1 << 20 };
-
 /* What is read of the running sums, from the top to the bottom. */
 struct range {
     struct job base;
@@ -123,34 +120,11 @@ static void print(const struct input_file *scanned, const struct sum_arguments *
     }
 }
 
-/* range->to = row number `count` - 1, and each of the rows above it is looked at: running sums of unsigned values go
- * down only where they wrap. */
-static int walk_from_the_top(struct range *range, size_t count) {
-    const struct table_layout *layout = &range->scanned.layout;
-    const size_t bytes = range->row_bytes, step = bytes < WALK_BYTES ? WALK_BYTES / bytes : 1;
-    char *rows = step < SIZE_MAX / bytes - 1 ? memory_allocate((step + 1) * bytes) : NULL;
-    int code = rows ? EX_OK : fail(EX_OSERR, "out of memory");
-    range->to = rows; /* the last one that was read, above those that are read next */
-    for (size_t done = 0, more, got; done < count && code == EX_OK; done += more) {
-        more = count - done < step ? count - done : step;
-        code = input_read(&range->scanned, rows + bytes, more * bytes, &got);
-        if (code == EX_OK && got < more * bytes)
-            return no_such_row(range);
-        for (size_t i = done == 0; code == EX_OK && i < more && range->wrapped == layout->columns; i++)
-            range->wrapped = row_overflow(layout->type, rows + i * bytes, rows + (i + 1) * bytes, layout->columns);
-        memcpy(rows, rows + more * bytes, bytes);
-    }
-    return code;
-}
-
 /* *from and *to, whose difference the sums are. What comes first in the file is read first. */
 static int read_ends(struct range *range) {
     const struct sum_arguments *arguments = &range->arguments;
     const bool reverse = arguments->scan.reverse;
-    int code = sums_at(range, arguments->rows.from, reverse ? &range->to : &range->from);
-    const bool walks = !reverse && !range->from && table_kind_of(range->scanned.layout.type) == TABLE_UNSIGNED;
-    if (code == EX_OK && walks)
-        return walk_from_the_top(range, arguments->rows.to);
+    const int code = sums_at(range, arguments->rows.from, reverse ? &range->to : &range->from);
     return code == EX_OK ? sums_at(range, arguments->rows.to, reverse ? &range->from : &range->to) : code;
 }
 

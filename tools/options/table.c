@@ -21,8 +21,8 @@ static const struct option_row sum_rows[] = {
          "Prints the column sums of the rows A to B - 1 of the table that SCANNED holds the running sums of, one line "
          "for each column, by one subtraction each. A: is to the end, :B is from the beginning. Integers are exact as "
          "long as the sum itself fits in their type, though the running sums have wrapped. Standard error says that "
-         "they have where the two rows show it, and for unsigned sums from row 0 on, whose rows up to B are read for "
-         "that; `verify` always finds it. Floats are as exact as the running sums are.\n"),
+         "they have where the two rows show it; `verify` always finds it. Floats are as exact as the running sums "
+         "are.\n"),
     NOTED("rows", "A:B", take_row_range, SUM(rows), SUM(has_rows), "the rows that are summed, from A to B - 1"),
     FLAG("exclusive", SUM(scan.exclusive), "SCANNED was made with --exclusive, or with --offsets and not --reverse"),
     FLAG("reverse", SUM(scan.reverse),
