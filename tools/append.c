@@ -39,9 +39,8 @@ static int check_arguments(void *context) {
     struct growth *growth = context;
     struct scan_arguments *arguments = &growth->job.arguments;
     const char *to = arguments->to;
-    const int code = scan_decay_check(arguments);
-    if (code != EX_OK)
-        return code;
+    if (arguments->decay || arguments->decay_file)
+        arguments->operation = TABLE_RECURRENCE;
     if (!to)
         return fail(EX_USAGE, "--to SUMS is missing");
     if (output_path_descriptor(to) >= 0 || output_format_for(to, NULL, "raw") != &output_npy)

@@ -14,7 +14,9 @@
 
 struct arguments {
     const struct option_table *table; /* whose options these are */
-    char **inputs;                    /* the operands: input_count of them */
+    const char
+        *given[OPTIONS_MOST]; /* by their rows, the last value of each, "" where it takes none; NULL: not given */
+    char **inputs;            /* the operands: input_count of them */
     unsigned input_count;
     const char *output, *output_format; /* the format: one of format_words, or NULL */
     bool force;

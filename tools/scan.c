@@ -17,8 +17,6 @@ static int check_state(const struct scan_arguments *arguments) {
     const char *path = arguments->state;
     if (!path)
         return arguments->has_at ? fail(EX_USAGE, "--at is for --continue, which is missing") : EX_OK;
-    if (arguments->carry_out)
-        return fail(EX_USAGE, "--carry-out and --continue: only one of them; what is carried is in the state");
     if (!*path)
         return fail(EX_USAGE, "--continue '': is not the name of a file");
     if (output_path_descriptor(path) >= 0)
@@ -38,9 +36,9 @@ static int check_arguments(void *context) {
     struct scan_arguments *arguments = &((struct scan_job *)context)->arguments;
     if (!arguments->common.output)
         return fail(EX_USAGE, "-o OUTPUT is missing");
+    if (arguments->decay || arguments->decay_file)
+        arguments->operation = TABLE_RECURRENCE;
     int code = scan_segments_check(arguments);
-    if (code == EX_OK)
-        code = scan_decay_check(arguments);
     if (code == EX_OK)
         code = check_state(arguments);
     if (code != EX_OK)
@@ -49,10 +47,8 @@ static int check_arguments(void *context) {
         return fail(EX_USAGE, "--devices is for sums, and --operation is %s", operation_words[arguments->operation]);
     if (arguments->devices.count && arguments->common.backend == TABLE_BACKEND_CPU)
         return fail(EX_USAGE, "--devices and --backend cpu: only one of them");
-    if (arguments->common.kept.count > 0 && arguments->offsets)
-        return fail(EX_USAGE, "--keep and --offsets: only one of them; a row more has no fields to keep");
-    if (arguments->reverse && (arguments->common.input_count > 1 || arguments->state))
-        return fail(EX_USAGE, "--reverse: is for one input, and without --continue");
+    if (arguments->reverse && arguments->common.input_count > 1)
+        return fail(EX_USAGE, "--reverse: is for one input");
     return check_outputs(&arguments->common, NULL, "--carry-out", arguments->carry_out);
 }
 

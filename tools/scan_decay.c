@@ -9,25 +9,6 @@
 #include "text/number_text.h"
 #include "types.h"
 
-int scan_decay_check(struct scan_arguments *arguments) {
-    const char *const option = arguments->decay ? "--decay" : "--decay-file";
-    const struct {
-        bool is_there;
-        const char *name;
-    } others[] = {{arguments->decay && arguments->decay_file, "--decay-file"},
-                  {arguments->operation != TABLE_SUM, "--operation"},
-                  {arguments->offsets, "--offsets"},
-                  {arguments->wrap, "--wrap"},
-                  {arguments->devices.count > 0, "--devices"}};
-    if (!arguments->decay && !arguments->decay_file)
-        return EX_OK;
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        if (others[i].is_there)
-            return fail(EX_USAGE, "%s and %s: only one of them", option, others[i].name);
-    arguments->operation = TABLE_RECURRENCE;
-    return EX_OK;
-}
-
 static bool is_text(const struct scan_decay *decay) { return decay->file.format->delimiter; }
 
 /* Whether the shape does not say that there are several rows of one value: .npy files of fewer dimensions than the

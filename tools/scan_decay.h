@@ -16,9 +16,6 @@ struct scan_decay {
     int code;                     /* what bringing coefficients failed with, after a message */
 };
 
-/* Makes the scan a recurrence, if one of both options is there. EX_OK, or EX_USAGE after a message. */
-int scan_decay_check(struct scan_arguments *arguments);
-
 /* Brings coefficients for a table like `in`, called `name`, of `rows` rows if these are known, with `most` bytes of
  * memory: a number, a row, or the beginning of a file. EX_OK, or the exit code after a message. */
 int scan_decay_open(struct scan_decay *decay, const struct scan_arguments *arguments, const char *name,

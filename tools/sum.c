@@ -195,10 +195,6 @@ static int open_sums(void *context) {
 
 static int check_arguments(void *context) {
     const struct sum_arguments *arguments = &((const struct range *)context)->arguments;
-    if (arguments->scan.state && arguments->scan.carry_in)
-        return fail(EX_USAGE, "--carry-in and --continue: only one of them");
-    if (arguments->scan.state && arguments->scan.reverse)
-        return fail(EX_USAGE, "--reverse and --continue: only one of them");
     return arguments->has_rows ? EX_OK : fail(EX_USAGE, "--rows A:B is missing");
 }
 

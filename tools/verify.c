@@ -361,8 +361,6 @@ static int read_start(void *context) {
     const table_type type = table_sum_type(sums->type);
     if (!arguments->state)
         return read_row(arguments->carry_in, type, sums->columns, &comparison->carry);
-    if (arguments->carry_in)
-        return fail(EX_USAGE, "--carry-in and --continue: only one of them");
     return state_file_sums(&comparison->state, arguments->state, comparison->scanned.name, type, sums->columns,
                            &comparison->carry);
 }

@@ -18,24 +18,6 @@ static bool is_own(const char *option) {
     return false;
 }
 
-/* What an option was given, or "not given"; 0 is as good as that. */
-static void write_value(const struct option_row *row, const void *place, char text[PATH_MAX]) {
-    const char *given = "not given";
-    const bool is_size = row->take == take_size || row->take == take_size_or_0;
-    if (is_size && *(const size_t *)place > 0) {
-        snprintf(text, PATH_MAX, "%zu", *(const size_t *)place);
-        return;
-    }
-    if (row->take == take_type && *(const table_type *)place)
-        given = table_type_name(*(const table_type *)place);
-    else if (row->take == take_flag && *(const bool *)place)
-        given = "given";
-    else if ((row->take == take_text || row->take == take_input || row->take == take_format) &&
-             *(const char *const *)place)
-        given = *(const char *const *)place;
-    snprintf(text, PATH_MAX, "%s", given);
-}
-
 /* `own`: what this rank was given. */
 static int check_one(const char *dashes, const char *name, const char own[PATH_MAX]) {
     char first[PATH_MAX];
@@ -58,7 +40,8 @@ int check_alike(const struct scan_arguments *arguments) {
         const struct option_row *row = &table->rows[i];
         if (!row->name || is_own(row->name))
             continue;
-        write_value(row, (const char *)arguments + row->place, own);
+        const char *given = arguments->common.given[i];
+        snprintf(own, sizeof own, "%s", !given ? "not given" : row->argument ? given : "given");
         const int found = check_one("--", row->name, own);
         code = code == EX_OK ? found : code;
     }

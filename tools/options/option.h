@@ -18,13 +18,17 @@ struct option_row {
     const char *help;  /* NULL: the help of the next row is also that of this one; a text may have line feeds */
 };
 
+enum { OPTIONS_MOST = 64, OPTIONS_APART = 8 };
+
+typedef const char *const option_names[OPTIONS_APART];
+
 struct option_table {
     const char *command;
     int operands;    /* file names, or ANY_OPERANDS, at least one */
     unsigned column; /* where the help says what an option does */
     unsigned count;  /* of rows */
     const struct option_row *rows;
-    int (*check)(const void *arguments); /* EX_OK, or the exit code after a message about options; NULL: nothing */
+    option_names *apart; /* options that do not go together: the first of a row with any other; NULL names end it */
 };
 
 enum { GO_ON = -1, OPTIONS_HELP = -2, ANY_OPERANDS = -1 };

@@ -34,6 +34,7 @@ static int take_option(const struct line *line, const struct option_row *row, ch
         options_help(line->table, stdout);
         return OPTIONS_HELP;
     }
+    ((struct arguments *)line->arguments)->given[row - line->table->rows] = value ? value : "";
     if (row->has)
         *(bool *)(arguments + row->has) = true;
     return row->take(row->name, value, arguments + row->place);
@@ -179,6 +180,23 @@ static int check_standard_input(const struct arguments *arguments) {
     return EX_OK;
 }
 
+static bool is_given(const struct arguments *arguments, const char *name) {
+    const struct option_table *table = arguments->table;
+    for (unsigned i = 0; i < table->count; i++)
+        if (arguments->given[i] && strcmp(table->rows[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+static int check_apart(const struct arguments *arguments) {
+    option_names *names = arguments->table->apart;
+    for (; names && (*names)[0]; names++)
+        for (unsigned k = 1; k < OPTIONS_APART && (*names)[k]; k++)
+            if (is_given(arguments, (*names)[0]) && is_given(arguments, (*names)[k]))
+                return fail(EX_USAGE, "--%s and --%s: only one of them", (*names)[0], (*names)[k]);
+    return EX_OK;
+}
+
 /* Of --threads 0, too, the cgroups leave no more. */
 static int limit_threads(struct arguments *arguments) {
     const struct option_table *table = arguments->table;
@@ -214,8 +232,8 @@ int options_parse(const struct option_table *table, void *arguments, int argc, c
     int code = take_words_of(&line);
     if (code == EX_OK)
         code = take_operands(&line, common);
-    if (code == EX_OK && table->check)
-        code = table->check(arguments);
+    if (code == EX_OK)
+        code = check_apart(common);
     if (code == EX_OK)
         code = limit_threads(common);
     if (code == EX_OK)

@@ -13,8 +13,9 @@
     { NAME, 0, ARGUMENT, TAKER, PLACE, 0, HELP }
 #define NOTED(NAME, ARGUMENT, TAKER, PLACE, HAS, HELP)                                                                 \
     { NAME, 0, ARGUMENT, TAKER, PLACE, HAS, HELP }
-#define TABLE(NAME, OPERANDS, COLUMN, ROWS, CHECK)                                                                     \
-    const struct option_table options_of_##NAME = {#NAME, OPERANDS, COLUMN, sizeof(ROWS) / sizeof(ROWS)[0], ROWS, CHECK}
+#define TABLE(NAME, OPERANDS, COLUMN, ROWS, APART)                                                                     \
+    _Static_assert(sizeof(ROWS) / sizeof(ROWS)[0] <= OPTIONS_MOST, "more rows than are noted when they are given");    \
+    const struct option_table options_of_##NAME = {#NAME, OPERANDS, COLUMN, sizeof(ROWS) / sizeof(ROWS)[0], ROWS, APART}
 
 #define OPTION_OUTPUT(HELP)                                                                                            \
     { "output", 'o', "FILE", take_text, COMMON(output), 0, HELP }

@@ -11,11 +11,15 @@
     "integers: do not look whether sums leave their type. Otherwise the first row and column whose true sum does is "  \
     "named, and the exit code is 65; "
 
-/* Sums are exclusive, and one row more, at once: no. */
-static int check_sums(const void *arguments) {
-    const struct scan_arguments *sums = arguments;
-    return sums->offsets && sums->exclusive ? fail(EX_USAGE, "--offsets and --exclusive: only one of them") : EX_OK;
-}
+/* A row more has no fields to keep, and what is carried is in the state. */
+static option_names scan_apart[] = {{"offsets", "exclusive", "keep"},
+                                    {"decay", "decay-file", "operation", "offsets", "wrap", "devices"},
+                                    {"decay-file", "operation", "offsets", "wrap", "devices"},
+                                    {"continue", "carry-out", "reverse"},
+                                    {NULL}},
+                    append_apart[] = {{"decay", "decay-file", "wrap"}, {"decay-file", "wrap"}, {NULL}},
+                    ranks_apart[] = {{"offsets", "exclusive"}, {NULL}},
+                    verify_apart[] = {{"offsets", "exclusive"}, {"continue", "carry-in"}, {NULL}};
 
 static const struct option_row scan_rows[] = {
     TEXT("usage: tuplescan scan INPUT... -o OUTPUT [options]\n\n"
@@ -139,7 +143,7 @@ static const struct option_row scan_rows[] = {
          "  tuplescan scan hour14.npy --continue day.state -o sums14.npy\n"
          "  tuplescan scan rewards.npy --reverse --decay 0.99 -o returns.npy"),
 };
-TABLE(scan, ANY_OPERANDS, 24, scan_rows, check_sums);
+TABLE(scan, ANY_OPERANDS, 24, scan_rows, scan_apart);
 
 static const struct option_row append_rows[] = {
     TEXT("usage: tuplescan append INPUT... --to SUMS [options]\n\n"
@@ -175,7 +179,7 @@ static const struct option_row append_rows[] = {
          "  tuplescan append monday.npy --to sums.npy\n"
          "  tuplescan append tuesday.npy wednesday.npy --to sums.npy"),
 };
-TABLE(append, ANY_OPERANDS, 24, append_rows, NULL);
+TABLE(append, ANY_OPERANDS, 24, append_rows, append_apart);
 
 static const struct option_row ranks_rows[] = {
     TEXT("usage: mpirun -n RANKS tuplescan-mpi scan INPUT -o OUTPUT [options]\n\n"
@@ -205,8 +209,8 @@ static const struct option_row ranks_rows[] = {
          "  mpirun -n 4 tuplescan-mpi scan big.npy -o sums.npy\n\n"
          "exit codes: those of tuplescan"),
 };
-const struct option_table options_of_ranks = {"tuplescan-mpi", 1,         24, sizeof ranks_rows / sizeof *ranks_rows,
-                                              ranks_rows,      check_sums};
+const struct option_table options_of_ranks = {"tuplescan-mpi", 1,          24, sizeof ranks_rows / sizeof *ranks_rows,
+                                              ranks_rows,      ranks_apart};
 
 static const struct option_row verify_rows[] = {
     TEXT("usage: tuplescan verify INPUT SCANNED [options]\n\n"
@@ -236,4 +240,4 @@ static const struct option_row verify_rows[] = {
     OPTION_NO_PROGRESS(AFTER_A_SECOND),
     OPTION_QUIET("print nothing but errors"),
 };
-TABLE(verify, 2, 18, verify_rows, check_sums);
+TABLE(verify, 2, 18, verify_rows, verify_apart);

@@ -46,7 +46,8 @@ static const struct option_row sum_rows[] = {
     TEXT("\nexample:\n"
          "  tuplescan sum sums.npy --rows 1000:2000"),
 };
-TABLE(sum, 1, 24, sum_rows, NULL);
+static option_names sum_apart[] = {{"continue", "carry-in", "reverse"}, {NULL}};
+TABLE(sum, 1, 24, sum_rows, sum_apart);
 
 static const struct option_row info_rows[] = {
     TEXT("usage: tuplescan info FILE [--json] [--type T --columns C [--skip BYTES]] [--out-type T]\n\n"
