@@ -292,8 +292,8 @@ static void test_graph_any_workspace(void **state) {
     cudaGraphExecDestroy(executable);
 }
 
-/* The word of the first overflow is set, whatever it held, also where a byte of the workspace is somebody else's by
- * now: the count of a wave then goes on from the middle. */
+/* The word of the first overflow is set, whatever it held, also where a byte of the workspace is another call's by
+ * now: the count of a wave then begins anew. */
 static void check_overflow_in_any_workspace(size_t rows) {
     const table_view in = {device_values, rows, COLUMNS, 0, TABLE_U32};
     const table_view out = {device_sums, rows, COLUMNS, 0, TABLE_U32};

@@ -38,9 +38,8 @@ static int run_part_of(const kernel_pass *pass, const kernel_carry *carry, void 
     return static_cast<int>(cudaErrorNotSupported);
 }
 
-/* The alone form sets the word of the first overflow where one panel has all columns; otherwise it only lowers it, and
- * it is set before. So does the wave, but before that the word is set in any case: where somebody else wrote a byte of
- * the workspace, its count can be in the middle of an epoch, and no block draws first (resident/wave_epoch.cuh). */
+/* The alone form sets the word of the first overflow where one panel has all columns. Otherwise it only lowers the
+ * word, as the wave does, and the word is set before. */
 static int set_overflow(const kernel_pass *pass) {
     if (!pass->first_overflow)
         return 0;

@@ -54,6 +54,13 @@ DEVICE unsigned multiprocessor() {
     return number;
 }
 
+/* A clock of the device, which goes on from launch to launch. */
+DEVICE uint64_t nanoseconds() {
+    uint64_t time;
+    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(time));
+    return time;
+}
+
 /* All threads of the block meet; what each wrote to shared and global memory before is seen by all after. */
 DEVICE void block_barrier() { __syncthreads(); }
 
@@ -243,7 +250,7 @@ DEVICE void store_release(uint64_t *word, uint64_t value) {
     asm volatile("st.release.gpu.global.u64 [%0], %1;" : : "l"(word), "l"(value) : "memory");
 }
 /* A fence for relaxed words: what this thread wrote, or knows to be written, before it is seen by every thread that
- * sees a relaxed store of this one after it, and has a fence of its own behind that look. */
+ * sees a relaxed store of this one after it, and has a fence of its own after that look. */
 DEVICE void fence_device() { __threadfence(); }
 
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900 && __CUDACC_VER_MAJOR__ * 100 + __CUDACC_VER_MINOR__ >= 1203

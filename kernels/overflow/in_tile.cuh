@@ -139,18 +139,12 @@ DEVICE void put_magnitude(const tile_pass &pass, bool wanted, tile_values<SHAPE>
         }
 }
 
-/* What check_tile() calls where nothing has to be seen before a report. */
-struct nothing_to_see {
-    DEVICE void operator()() const {}
-};
-
 /* Checks a tile that its block has to itself. All threads call it together, each when it has stored its results.
  * base(c) is what stands above the tile in the panel's column c, seed and all, and total(c) what its rows add up to
- * there. Every warp decides for itself whether the results have to be read, and all decide alike. ready() is called
- * before a look at the word of the first overflow. */
-template <class SHAPE, class BASE, class TOTAL, class READY = nothing_to_see>
-DEVICE void check_tile(const tile_pass &pass, unsigned tile, const tile_magnitude &magnitudes, const BASE &base,
-                       const TOTAL &total, const READY &ready = READY()) {
+ * there. Every warp decides for itself whether the results have to be read, and all decide alike. */
+template <class SHAPE, class BASE, class TOTAL> DEVICE void check_tile(const tile_pass &pass, unsigned tile,
+                                                                       const tile_magnitude &magnitudes,
+                                                                       const BASE &base, const TOTAL &total) {
     typedef typename SHAPE::Sum Sum;
     if constexpr (sums_wrap<SHAPE>()) {
         if (!pass.first_overflow)
@@ -168,7 +162,6 @@ DEVICE void check_tile(const tile_pass &pass, unsigned tile, const tile_magnitud
         if (!warp_any(WARP_ALL, may))
             return;
         block_barrier(); /* all results are stored */
-        ready();
         find_overflow<Sum, SHAPE::LOOSE>(pass, part, thread_index(), BLOCK_THREADS, base, total);
     }
 }

@@ -19,7 +19,6 @@
  * - lane_seed(place, unit, seed) is what finish_tile() adds in a unit of the tile, and above_unit(place, before) what
  *   stands above one, for exclusive results of floats; leave_last_row(place) is called before they are finished.
  * - base(c) is the sum of all rows above the tile in column c of the panel, seed and all.
- * - ready() is called before the word of the first overflow is looked at.
  *
  * A policy also has constants: BLOCKS, how many of its blocks a multiprocessor has room for; SKIPS, whether warps
  * without rows do nothing; TELLS_FIRST, whether totals are made and told before the tile is scanned; KEEPS_SEED,
@@ -73,7 +72,6 @@ template <class SHAPE, class STATE, class HELD = holds_nothing> struct resident_
     DEVICE void seed(const tile_place &, tile_values<SHAPE> &) {}
     DEVICE void above(const tile_place &, Sum (&)[SHAPE::COLUMNS]) {}
     DEVICE Sum base(unsigned c) const { return shared.seeds[0][c]; }
-    DEVICE void ready() const {}
 
     DEVICE void lane_seed(const tile_place &place, unsigned unit, Sum (&seed)[SHAPE::COLUMNS]) const {
         ::lane_seed<SHAPE>(place, shared.seeds[unit], seed);
@@ -200,7 +198,7 @@ template <class SHAPE, class SEED, results RESULTS> KERNEL LAUNCH_BOUNDS(BLOCK_T
     }
     check_tile<SHAPE>(
         pass, block_index(), shared[0].magnitudes, [&](unsigned c) { return from.base(c); },
-        [&](unsigned c) { return total_of_tile<SHAPE>(shared[0].totals, c); }, [&] { from.ready(); });
+        [&](unsigned c) { return total_of_tile<SHAPE>(shared[0].totals, c); });
 }
 
 /* The kernel for a pass. Floats are added a level of the tree at a time, which leaves no register for a branch where

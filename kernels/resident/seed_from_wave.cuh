@@ -30,8 +30,6 @@ template <class SHAPE, unsigned SHARES, bool SHARED = (SHARES > 1)> struct seed_
 
     /* Clears the words that are the block's own to publish, before it arrives where all meet. */
     DEVICE void begin_in_place(unsigned row) {
-        if (row == 0 && thread_index() == 0 && sets_overflow<SHAPE>(this->pass))
-            store_relaxed(this->pass.first_overflow, ~uint64_t(0)); /* TABLE_NO_OVERFLOW */
         clear_words<SHAPE>(this->pass, this->state, this->panel, row == 0 ? 0 : row + 1, row + 2);
         const unsigned arrival = grid_arrive();
         if (thread_index() == 0)
@@ -41,8 +39,10 @@ template <class SHAPE, unsigned SHARES, bool SHARED = (SHARES > 1)> struct seed_
     DEVICE void put(const tile_place &) {
         if (!this->state.helps)
             grid_meet(thread_index() == 0 ? static_cast<unsigned>(load_relaxed_block(&this->shared.held.draw)) : 0);
-        else if (thread_index() == 0)
-            this->shared.held.draw = end_draw(this->state.epoch, this->panel, draw);
+        else if (thread_index() == 0) {
+            this->shared.held.draw = draw;
+            this->shared.held.birth = birth_of(this->state.epoch, this->panel, draw);
+        }
     }
 
     DEVICE void tell(const tile_place &) {
@@ -50,10 +50,8 @@ template <class SHAPE, unsigned SHARES, bool SHARED = (SHARES > 1)> struct seed_
         if (this->state.helps)
             tag = join_epoch<SHAPE, SHARES>(this->pass, this->state, this->panel, this->shared.held);
         wave_publish<SHAPE>(this->pass, this->state, this->row, this->panel, tag, this->shared.totals);
-        if (thread_index() == 0 && this->state.helps) {
+        if (thread_index() == 0 && this->state.helps)
             fill_up(this->state.epoch, this->panel, this->shared.held.draw);
-            set_overflow<SHAPE>(this->pass, this->state.epoch, this->shared.held.draw);
-        }
     }
 
     DEVICE void seed(const tile_place &, tile_values<SHAPE> &values) {
@@ -88,11 +86,6 @@ template <class SHAPE, unsigned SHARES, bool SHARED = (SHARES > 1)> struct seed_
         for (unsigned left = 0; left < share(); left++)
             sum = combine(sum, this->shared.held.lefts[left][c]);
         return sum;
-    }
-
-    DEVICE void ready() const {
-        if (this->state.helps)
-            see_overflow_set<SHAPE>(this->pass, this->state.epoch, this->shared.held.draw);
     }
 };
 

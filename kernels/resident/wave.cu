@@ -76,7 +76,7 @@ struct wave_launcher {
     template <class SUM> wave_state<SUM> state_of(const tile_pass &pass, unsigned rows, unsigned pitch) const {
         wave_state<SUM> state;
         state.epoch.draws = static_cast<uint64_t *>(workspace);
-        state.epoch.overflow_set = state.epoch.draws + pass.panels;
+        state.epoch.births = state.epoch.draws + pass.panels;
         state.epoch.key = epoch_key(workspace, rows, pass.columns, pass.panel_columns);
         state.epoch.blocks = rows;
         state.epoch.each = power_of_two_above(rows);

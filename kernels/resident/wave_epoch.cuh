@@ -1,29 +1,45 @@
-/* How launches of wave.cu share a workspace that nothing is cleared in before them.
+/* How launches of wave.cu share a workspace in which nothing is cleared before them.
  *
- * A workspace may hold anything: what this call left there when the graph was replayed before, what another one did, or
- * whoever else used the memory. So each word of the exchange has a tag beside its value, and a launch looks for its
- * own, as a barrier that reverses its sense from use to use needs no reset between them. The tag is that of the
- * launch's epoch, which is counted in one word for each panel: its upper 44 bits are a key, made of the workspace's
- * address and of where words lie in it; in the lower 20 the blocks of the panel draw, one each, so that every launch
- * adds the same number. A block that finds another key clears the panel's words and begins to count anew, or waits
- * until another block has done it; so it is, too, when the count has run over into the key.
+ * A workspace may hold anything: what this call left there when the graph was replayed before, or what another call or
+ * another user of the memory left. So each word of the exchange has a tag beside its value, and a launch looks for its
+ * own tag, as a barrier that reverses its sense from use to use needs no reset between them. A panel has a word in
+ * which its blocks draw numbers, one each, and every launch adds the same power of two to it. The word is a key, made
+ * of the workspace's address and of where words lie in it, and the count of the numbers drawn, which is in the lower 16
+ * bits of both halves of the word. A second word of the panel is the count's birth: the nanosecond at which it began. A
+ * tag is the birth and the last number of the launch. A block that finds another key, or two counts that differ, clears
+ * the panel's words and begins a new count, or waits until another block has done it; so it is, too, when the count has
+ * run over into the key.
  *
  * Whatever a workspace holds, each wait here ends, and the results are right unless it was made to look like this
  * launch's own. Epochs are for launches out of place, in which a thread that has looked in vain for long makes the
- * totals itself (wave_exchange.cuh). So an epoch only has to keep a block from taking for a total of this launch what
- * is none; a total that is lost costs time and nothing else.
+ * totals itself (wave_exchange.cuh). So an epoch only has to keep a block from taking a word of another launch for a
+ * total of this one; a total that is lost costs time and nothing else. This is why no word of another launch has a tag
+ * of this one:
+ *
+ * - A launch that goes on with a count draws greater numbers than each launch before it that went on with this count,
+ *   so its tag differs from theirs.
+ * - A launch that begins a count gives it a birth within the launch. An earlier count was born in an earlier launch, at
+ *   an earlier time, so its tags differ, whatever became of the words in between and whether or not they were cleared.
+ *   (Births repeat after 2^48 nanoseconds, which are three days, and then for one nanosecond. Where the clock is too
+ *   coarse to tell two launches apart, the words have been cleared: all of them before the first compare-and-swap, by
+ *   the block that did it.)
+ * - The blocks of a launch draw numbers of one epoch, as the count stands at the end of an epoch when a launch begins.
+ *   A call that writes 1, 2 or 4 bytes over the word, say a table of one value, leaves the key or a part of it, but the
+ *   two counts then differ. It was otherwise when the word had one count: a byte written over it set the count back, so
+ *   that a launch had the tag of the launch before (docs/lab/2026-11-28.md).
+ * - What is written over the birth changes the tag of all blocks alike, and the numbers still grow.
+ *
+ * Several blocks may clear:
  *
  * - While a block clears, the word has the key's complement. Contents that were crafted, or are left from a launch that
- *   was torn, may look like that while nobody clears. So a block looks PATIENCE times, and then clears, too.
- * - Then several may clear, one late, when others have begun to publish in the new epoch. What it takes away are
- *   totals, which are made again by who misses them. It adds nothing, as the words that it writes have no tag.
+ *   was torn, may look like that while no block clears. So a block looks PATIENCE times, and then clears, too.
+ * - Then one may clear late, when others have begun to publish in the new epoch. It takes totals away, which are made
+ *   again by the threads that miss them. It adds nothing, as the words that it writes have no tag. It may change the
+ *   birth, to another one within the launch: blocks that read it before and after miss each other's totals.
  * - The new count begins once: by a compare-and-swap from the complement to the key. A late block finds the key there
- *   and leaves the count alone, so no block draws a number twice, and the tags of a launch are those of one epoch. All
- *   words were cleared before the first compare-and-swap by the block that did it, so no tag of an earlier life of
- *   the epoch is left.
- * - Contents crafted with the key itself could hold anything under the right tag, and no launch can tell. Where the
- *   count is in the middle of an epoch, the blocks of a launch have two tags. All of it ends, as who misses totals
- *   makes them, but they may be those of the launch before.
+ *   and leaves the count alone, so no block draws a number twice.
+ *
+ * Contents crafted with the key and two counts alike could hold anything under the right tag, and no launch can tell.
  *
  * Launches in place cannot make totals again, and so they do not count: they are cooperative, each block clears its own
  * words, and all meet before the first of them is published. */
@@ -32,70 +48,70 @@
 
 #include "device.cuh"
 
-constexpr unsigned DRAW_BITS = 20;
+constexpr unsigned DRAW_BITS = 16;
 constexpr uint64_t DRAW_MASK = (uint64_t(1) << DRAW_BITS) - 1;
+constexpr uint64_t DRAW = (uint64_t(1) << 32) + 1; /* what a block adds: one to each of the two counts */
 
 struct wave_epoch {
-    uint64_t *draws;        /* a word for each panel */
-    uint64_t *overflow_set; /* the tag of the launch that has set the word of the first overflow */
+    uint64_t *draws;  /* a word for each panel */
+    uint64_t *births; /* another one for each panel */
     uint64_t key;
     unsigned blocks, each; /* blocks of a panel; and what a launch adds to the count, a power of two */
 };
 
-/* The bytes of the words in which panels draw, and of overflow_set. The words of the exchange are behind them. */
+/* The bytes of the words of a wave_epoch. The words of the exchange come after them. */
 static inline size_t draw_bytes(size_t panels) {
     constexpr size_t ALIGNMENT = 256;
-    return ((panels + 1) * sizeof(uint64_t) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    return (2 * panels * sizeof(uint64_t) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 }
 
 /* A word of zeros never has a key. Neither has one in whose lower or upper half another call has written a ticket, or
- * ones alone: the highest bit of each half is set in a key, and the second highest of the lower half is not. So its
- * complement, busy_key(), is no such word either. */
+ * ones alone: the highest bit of each half is set in a key, and the second highest is not. So its complement,
+ * busy_key(), is no such word either. */
 static inline uint64_t epoch_key(const void *workspace, uint64_t rows, uint64_t columns, uint64_t panel_columns) {
     uint64_t key = reinterpret_cast<uintptr_t>(workspace);
     for (const uint64_t part : {rows, columns, panel_columns}) {
         key = (key ^ part) * 0x9e3779b97f4a7c15u; /* the golden ratio, as in Fibonacci hashing */
         key ^= key >> 32;
     }
-    constexpr uint64_t SET = uint64_t(1) << 63 | uint64_t(1) << 31, CLEAR = uint64_t(1) << 30;
-    return (key | SET) & ~(CLEAR | DRAW_MASK);
+    constexpr uint64_t SET = DRAW << 31, CLEAR = DRAW << 30;
+    return (key | SET) & ~(CLEAR | DRAW_MASK * DRAW);
 }
 
-DEVICE bool has_key(uint64_t word, uint64_t key) { return ((word ^ key) & ~DRAW_MASK) == 0; }
+/* Whether the word is the key and two counts that are alike. */
+DEVICE bool has_key(uint64_t word, uint64_t key) { return word - (word & DRAW_MASK) * DRAW == key; }
 
-/* What the upper bits of a panel's word are while a block clears its words. */
-DEVICE uint64_t busy_key(const wave_epoch &epoch) { return ~epoch.key & ~DRAW_MASK; }
+/* What a panel's word is, but for the counts, while a block clears its words. */
+DEVICE uint64_t busy_key(const wave_epoch &epoch) { return ~epoch.key & ~(DRAW_MASK * DRAW); }
 
-/* The tag of all who drew in one launch. A cleared word has the tag 0, which no launch has. */
-DEVICE uint64_t tag_of(const wave_epoch &epoch, uint64_t draw) { return draw | (epoch.each - 1); }
+/* The tag of all blocks that drew in one launch. A cleared word has the tag 0, which no launch has. */
+DEVICE uint64_t tag_of(const wave_epoch &epoch, uint64_t draw, uint64_t birth) {
+    return (birth & ~DRAW_MASK) | (draw & DRAW_MASK) | (epoch.each - 1);
+}
 
-/* The block draws, by its first thread, which does something else until it looks at what came. In the first two epochs
- * of a count, one of which is the first after words were cleared, that may have been in this launch, and has to be
- * seen. */
+/* The block draws, by its first thread, which does something else until it looks at what came. */
 DEVICE uint64_t begin_draw(const wave_epoch &epoch, unsigned panel) {
-    return thread_index() == 0 ? atomic_add(&epoch.draws[panel], uint64_t(1)) : 0;
-}
-DEVICE uint64_t end_draw(const wave_epoch &epoch, unsigned panel, uint64_t draw) {
-    if (has_key(draw, epoch.key) && (draw & DRAW_MASK) < 2 * epoch.each)
-        load_acquire(&epoch.draws[panel]);
-    return draw;
+    return thread_index() == 0 ? atomic_add(&epoch.draws[panel], DRAW) : 0;
 }
 
-/* Whether no block of the launch and the panel drew before. */
-DEVICE bool drew_first(const wave_epoch &epoch, uint64_t draw) { return (draw & (epoch.each - 1)) == 0; }
+/* The birth of the count that the calling thread drew from. The first epoch of a count is that of the launch in which
+ * the words were cleared and the birth was written: both have to be seen by a block that drew in it. */
+DEVICE uint64_t birth_of(const wave_epoch &epoch, unsigned panel, uint64_t draw) {
+    if ((draw & DRAW_MASK) < epoch.each)
+        fence_device();
+    return load_relaxed(&epoch.births[panel]);
+}
 
 /* The last block to draw fills up what its launch adds to the count. Called by one thread. */
 DEVICE void fill_up(const wave_epoch &epoch, unsigned panel, uint64_t draw) {
     if ((draw & (epoch.each - 1)) == epoch.blocks - 1 && epoch.each > epoch.blocks)
-        atomic_add(&epoch.draws[panel], uint64_t(epoch.each - epoch.blocks));
+        atomic_add(&epoch.draws[panel], (epoch.each - epoch.blocks) * DRAW);
 }
 
 /* Whether the block is to clear the panel's words, and then to call begin_anew(). If not, another block has done both.
- * Called by one thread, whose draw had another key. `overflow_set` becomes what that word was before the count began.
- */
-DEVICE bool must_clear(const wave_epoch &epoch, unsigned panel, uint64_t &overflow_set) {
+ * Called by one thread, whose draw had another key. */
+DEVICE bool must_clear(const wave_epoch &epoch, unsigned panel) {
     uint64_t *const word = &epoch.draws[panel];
-    overflow_set = load_acquire(epoch.overflow_set);
     uint64_t seen = load_acquire(word);
     for (unsigned looks = 0; !has_key(seen, epoch.key); looks++) {
         if (!has_key(seen, busy_key(epoch))) {
@@ -112,15 +128,14 @@ DEVICE bool must_clear(const wave_epoch &epoch, unsigned panel, uint64_t &overfl
     return false;
 }
 
-/* The panel's words are cleared: its count begins anew, if it has not by another block. Called by one thread. The word
- * overflow_set is left as it is, and the count begins where no tag is what that word holds. */
-DEVICE void begin_anew(const wave_epoch &epoch, unsigned panel, uint64_t overflow_set) {
+/* The panel's words are cleared: its count begins anew, if it has not by another block. Called by one thread. */
+DEVICE void begin_anew(const wave_epoch &epoch, unsigned panel) {
     uint64_t *const word = &epoch.draws[panel];
-    const uint64_t begin = overflow_set == tag_of(epoch, epoch.key) ? epoch.key + epoch.each : epoch.key;
+    store_relaxed(&epoch.births[panel], nanoseconds() << DRAW_BITS);
     fence_device();
     uint64_t seen = load_acquire(word);
     while (has_key(seen, busy_key(epoch))) {
-        const uint64_t before = atomic_cas(word, seen, begin);
+        const uint64_t before = atomic_cas(word, seen, epoch.key);
         if (before == seen)
             return;
         seen = before;

@@ -30,7 +30,7 @@ template <class SUM> struct wave_state {
  * and what it drew. */
 template <class SHAPE, unsigned SHARES> struct wave_held {
     warp_row<SHAPE> lefts[SHARES];
-    uint64_t draw;
+    uint64_t draw, birth;
     bool clears;
 };
 template <class SHAPE, unsigned SHARES> using wave_shared = resident_shared<SHAPE, wave_held<SHAPE, SHARES>>;
@@ -50,11 +50,6 @@ template <class SUM> DEVICE SUM wait_for_tagged(const word_pair *word, uint64_t 
             return untagged<SUM>(pair);
         wait_a_little(20);
     }
-}
-
-/* Whether the launch itself sets the word of the first overflow: where one block can be the first of all to draw. */
-template <class SHAPE> DEVICE bool sets_overflow(const tile_pass &pass) {
-    return sums_wrap<SHAPE>() && pass.first_overflow && pass.panels == 1;
 }
 
 /* Where a thread stands in the exchange: its column of the panel, and its place down the rows. */
@@ -88,21 +83,22 @@ template <class SHAPE, unsigned SHARES> DEVICE uint64_t join_epoch(const tile_pa
                                                                    unsigned panel, wave_held<SHAPE, SHARES> &held) {
     const wave_epoch &epoch = state.epoch;
     if (!has_key(held.draw, epoch.key)) {
-        uint64_t overflow_set = 0; /* the first thread's alone */
         if (thread_index() == 0)
-            held.clears = must_clear(epoch, panel, overflow_set);
+            held.clears = must_clear(epoch, panel);
         block_barrier();
         if (held.clears) {
             clear_words<SHAPE>(pass, state, panel, 0, epoch.blocks + 1);
             block_barrier();
             if (thread_index() == 0)
-                begin_anew(epoch, panel, overflow_set);
+                begin_anew(epoch, panel);
         }
-        if (thread_index() == 0)
-            held.draw = atomic_add(&epoch.draws[panel], uint64_t(1));
+        if (thread_index() == 0) {
+            held.draw = begin_draw(epoch, panel);
+            held.birth = birth_of(epoch, panel, held.draw);
+        }
         block_barrier();
     }
-    return tag_of(epoch, held.draw);
+    return tag_of(epoch, held.draw, held.birth);
 }
 
 /* Publishes the totals of a row of tiles, and with the first row's the start row, if others may not read it. */
@@ -116,26 +112,6 @@ template <class SHAPE> DEVICE void wave_publish(const tile_pass &pass, const wav
         store_pair_relaxed(&state.words[lane.column], tagged(load_carry(state.carry_in, lane.column), tag));
     store_pair_relaxed(&state.words[(row + size_t(1)) * pass.columns + lane.column],
                        tagged(total_of_tile<SHAPE>(totals, lane.in_panel), tag));
-}
-
-/* The block that drew first sets the word of the first overflow to TABLE_NO_OVERFLOW. Called by one thread of each
- * block. The first tile's totals do not tell that it is set: any thread may have made them (make_totals_alone()). */
-template <class SHAPE> DEVICE void set_overflow(const tile_pass &pass, const wave_epoch &epoch, uint64_t draw) {
-    if (!sets_overflow<SHAPE>(pass) || !drew_first(epoch, draw))
-        return;
-    store_relaxed(pass.first_overflow, ~uint64_t(0));
-    store_release(epoch.overflow_set, tag_of(epoch, draw));
-}
-
-/* Called before an overflow is reported, by all threads that report one. The block that drew first runs, and waits for
- * nobody before it sets the word, a few microseconds after it drew. Where nobody drew first, the workspace was crafted
- * (wave_epoch.cuh), and after OVERFLOW_LOOKS, which take a second, nobody will set it. */
-constexpr unsigned OVERFLOW_LOOKS = 256 * PATIENCE;
-template <class SHAPE> DEVICE void see_overflow_set(const tile_pass &pass, const wave_epoch &epoch, uint64_t draw) {
-    for (unsigned looks = 0; sets_overflow<SHAPE>(pass) && looks < OVERFLOW_LOOKS &&
-                             load_acquire(epoch.overflow_set) != tag_of(epoch, draw);
-         looks++)
-        wait_a_little(20);
 }
 
 /* A column of some tiles, whose totals do not come. */

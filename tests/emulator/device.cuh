@@ -57,6 +57,7 @@ DEVICE unsigned block_threads() { return emulator::block_threads(); }
 DEVICE unsigned block_index() { return emulator::block_index(); }
 DEVICE unsigned block_count() { return emulator::block_count(); }
 DEVICE unsigned multiprocessor() { return emulator::block_index() / 2; }
+DEVICE uint64_t nanoseconds() { return emulator::nanoseconds(); }
 
 DEVICE void block_barrier(EMULATOR_SITE) { emulator::block_barrier(file, line); }
 DEVICE void loads_before_sums(bool never, EMULATOR_SITE) {
@@ -271,6 +272,8 @@ DEVICE word_pair load_pair_relaxed(const word_pair *from, EMULATOR_SITE) {
 DEVICE void store_pair_relaxed(word_pair *to, const word_pair &pair, EMULATOR_SITE) {
     emulator::check_global(to, sizeof *to, alignof(word_pair), "store_pair_relaxed", file, line);
     emulator::give_way(file, line, false);
+    if (emulator::fault_keeps(pair.mark))
+        return;
     if (!emulator::store_late(to, &pair, sizeof pair))
         emulator::store_sixteen(to, &pair);
     emulator::progress();

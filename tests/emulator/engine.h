@@ -18,6 +18,8 @@ unsigned thread_index();
 unsigned block_threads();
 unsigned block_index();
 unsigned block_count();
+/* A clock that goes on by some each time that it is looked at. */
+uint64_t nanoseconds();
 
 /* A misuse: kept, printed, and the launch is given up. Does not return when a block is running. */
 void misuse(const char *file, int line, const char *format, ...) __attribute__((format(printf, 3, 4)));
@@ -61,7 +63,8 @@ void load_sixteen(const void *from, void *value);
 /* Deliberate faults, chosen by emulator_set_fault(); see emulator.h. */
 bool fault_relaxed_release();
 bool fault_relaxed_acquire();
-int fault_rows(); /* more than there are, for EMULATOR_FAULT_TAIL; 0 without it */
+bool fault_keeps(uint64_t mark); /* whether a word that would have that mark is not written */
+int fault_rows();                /* more than there are, for EMULATOR_FAULT_TAIL; 0 without it */
 
 /* Bulk copies. */
 void copy_barrier_init(void *barrier, unsigned arrivals, EMULATOR_SITE_PLAIN);

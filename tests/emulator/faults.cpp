@@ -68,6 +68,12 @@ bool fault_is(emulator_fault which) { return fault == which; }
 int fault_which() { return fault_number; }
 bool fault_relaxed_release() { return fault == EMULATOR_FAULT_RELAXED_RELEASE; }
 bool fault_relaxed_acquire() { return fault == EMULATOR_FAULT_RELAXED_ACQUIRE; }
+bool fault_keeps(uint64_t mark) { return fault == EMULATOR_FAULT_CLEARS && mark == 0; }
+uint64_t nanoseconds() {
+    static uint64_t clock = 0;
+    const bool stands = fault == EMULATOR_FAULT_CLEARS && fault_number != 0;
+    return stands ? 1 : __atomic_add_fetch(&clock, 1000, __ATOMIC_RELAXED);
+}
 int fault_rows() { return fault == EMULATOR_FAULT_TAIL ? fault_number : 0; }
 
 constexpr size_t PLACE_TEXT = 512;

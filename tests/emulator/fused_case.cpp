@@ -141,24 +141,20 @@ static outcome by_cpu(const request &what, prepared data) {
     return left;
 }
 
-/* What may become of a workspace between two replays: nothing, or it was used for something else, all of it or a part;
- * or so many replays go by that the wave's count of them is at its end (kernels/resident/wave_epoch.cuh). Or somebody
- * means harm: the word of the count says that a block is clearing. The count is on a boundary of 256 bytes, wherever in
- * the workspace the wave has its part. */
-enum disturbance { NOTHING, ALL, COUNT_LOST, COUNT_LEFT, COUNT_ENDS, TICKET, CLEARS, DISTURBANCES };
 static disturbance harm = NOTHING; /* what happens each time; NOTHING: any of them */
-
-void harm_counts(bool each_time) { harm = each_time ? CLEARS : NOTHING; }
+void harm_counts(disturbance each_time) { harm = each_time; }
 
 static uint64_t disturbed_count(uint64_t word, disturbance how) {
-    const uint64_t drawn = word & 0xfffff; /* after one replay it is what each of them adds */
+    const uint64_t drawn = word & 0xffff; /* after one replay it is what each of them adds */
     switch (how) {
     case COUNT_LOST:
         return random_bits();
     case COUNT_ENDS:
-        return drawn != 0 ? word | (0xfffff & ~((drawn & (~drawn + 1)) - 1)) : word;
+        return drawn != 0 ? word | (0xffff & ~((drawn & (~drawn + 1)) - 1)) * 0x100000001 : word;
     case TICKET: /* another call counts in the lower half */
         return (word & ~uint64_t(0xffffffff)) | random_bits() % 1024;
+    case BYTE: /* another call has put a table of one value there */
+        return (word & ~uint64_t(0xff)) | random_bits() % 3;
     case CLEARS:
         return ~word;
     default:
@@ -170,7 +166,7 @@ static void disturb(const device_bytes &workspace, size_t count) {
     constexpr size_t BOUNDARY = 256;
     const disturbance how = harm ? harm : static_cast<disturbance>(random_bits() % DISTURBANCES);
     bytes held = workspace.host(count);
-    if (how == ALL)
+    if (how == FILLED)
         held.assign(count, one_in(2) ? 0 : 0xff);
     for (size_t at = 0; how == COUNT_LEFT && at < count; at++)
         if (at % BOUNDARY >= sizeof(uint64_t))

@@ -43,8 +43,14 @@ void share_carry(request &made);
 /* The device that is played from now on. */
 void play_device(unsigned processors, unsigned major);
 
-/* From now on, between two replays of a graph a wave's count is made to say that a block is clearing; or no more. */
-void harm_counts(bool each_time);
+/* What may become of a workspace between two replays: nothing, or it was used for something else, all of it or a part;
+ * or so many replays go by that the wave's count of them is at its end (kernels/resident/wave_epoch.cuh). Or the word
+ * of the count is made to say that a block is clearing. The count is on a boundary of 256 bytes, wherever in the
+ * workspace the wave has its part. */
+enum disturbance { NOTHING, FILLED, COUNT_LOST, COUNT_LEFT, COUNT_ENDS, TICKET, BYTE, CLEARS, DISTURBANCES };
+
+/* From now on that happens between two replays of a graph, of which there are three. NOTHING: any of them does. */
+void harm_counts(disturbance each_time);
 
 /* A form by its name, or FORM_BEST. What is wrong is printed and counted. */
 void check(const request &what, const char *form);

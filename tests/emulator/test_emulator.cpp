@@ -431,7 +431,8 @@ static void test_devices() {
     emulator_devices(1);
 }
 
-/* A ticket, zeros or ones in either half of the word in which a wave counts leave neither its key nor busy_key(). */
+/* A ticket, zeros or ones in either half of the word in which a wave counts leave neither its key nor busy_key(), and a
+ * byte that is not the count's own does not leave the key. */
 static void test_keys_of_epochs() {
     bool is_told = true;
     for (uintptr_t at = 0; at < 20000; at++) {
@@ -441,9 +442,13 @@ static void test_keys_of_epochs() {
         for (const uint64_t key : {epoch.key, busy_key(epoch)}) {
             for (const uint64_t half : {uint64_t(0), uint64_t(270), DRAW_MASK, uint64_t(0xffffffff)}) {
                 const uint64_t low = (key & ~uint64_t(0xffffffff)) | half, high = (key & 0xffffffff) | half << 32;
-                is_told = is_told && !has_key(low, key) && (half == 0xffffffff || !has_key(high, key));
+                is_told = is_told && !has_key(low, key) && !has_key(high, key);
             }
         }
+        const uint64_t drawn = epoch.key + 32 * DRAW;
+        is_told = is_told && has_key(drawn, epoch.key);
+        for (unsigned byte = 0; byte < 32; byte++)
+            is_told = is_told && !has_key((drawn & ~uint64_t(0xff)) | byte, epoch.key);
     }
     CHECK(is_told);
 }

@@ -122,16 +122,27 @@ static void check_late_overflow(const plan &what) {
     }
 }
 
-/* Workspaces of a wave that somebody means harm with: all of it ends, and is right. */
-static void check_harmed_wave(const plan &what) {
-    harm_counts(true);
+/* Waves out of place, or anywhere, in a workspace of which something becomes between two replays. */
+static void check_harmed_waves(const plan &what, disturbance each_time, bool apart) {
+    harm_counts(each_time);
     for (const size_t width : what.widths)
         for (unsigned times = times_of(what.share); times > 0; times--) {
             const pair &types = one_of(what.types);
-            const size_t half = kernel_chunk_rows(types.out, width) / 2;
-            check(vary(types, (1 + random_bits() % 5) * half, width), what.form);
+            request made = vary(types, (1 + random_bits() % 5) * (kernel_chunk_rows(types.out, width) / 2), width);
+            if (apart)
+                made.in_place = made.same_carry = false;
+            check(made, what.form);
         }
-    harm_counts(false);
+    harm_counts(NOTHING);
+}
+static void check_clearing_waves(const plan &what) { check_harmed_waves(what, CLEARS, false); }
+static void check_waves_and_bytes(const plan &what) { check_harmed_waves(what, BYTE, true); }
+
+/* Counts that begin anew each time, over words of the replay before that are not cleared. */
+static void check_waves_without_clearing(const plan &what) {
+    emulator_set_fault(EMULATOR_FAULT_CLEARS, 0);
+    check_harmed_waves(what, COUNT_LOST, true);
+    emulator_set_fault(EMULATOR_FAULT_NONE, 0);
 }
 
 /* Rows of whole vectors and more than a line of memory, so that two tiles share a chunk: chunks of which the lower
@@ -291,7 +302,9 @@ static const plan PLANS[] = {
     {check_units, FORM_PARKED, 4, 9, FLOATS, WIDTHS, 2, "several units to a parked tile"},
     {check_units, FORM_GENERAL, 4, 9, FLOATS, WIDTHS, 1, "the same with few bulk copies"},
     {check_late_overflow, FORM_WAVE, 4, 9, UNSIGNED, {1, 3}, 60, "totals do not tell that the overflow's word is set"},
-    {check_harmed_wave, FORM_WAVE, 4, 9, ALL, {1, 3, 8, 40}, 3, "a count that says that a block is clearing"},
+    {check_clearing_waves, FORM_WAVE, 4, 9, ALL, {1, 3, 8, 40}, 3, "a count that says that a block is clearing"},
+    {check_waves_and_bytes, FORM_WAVE, 4, 9, ALL, {1, 3, 8, 40}, 6, "a byte of the count belongs to another call"},
+    {check_waves_without_clearing, FORM_WAVE, 4, 9, ALL, {1, 3, 8, 40}, 6, "words of the launch before are left"},
     {check_boundaries, FORM_PARKED, 4, 9, ALL, WIDTHS, 24, "tiles that are parked, bulk copies"},
     {check_wide, FORM_PARKED, 4, 9, ALL, {129, 1000, 4097}, 3, "several panels"},
     {check_boundaries, FORM_GENERAL, 4, 8, ALL, WIDTHS, 32, "the same without bulk copies"},
