@@ -14,12 +14,6 @@
 
 #include "linear_map.h"
 
-#ifdef __CUDACC__
-#define ELEMENT_INLINE static __host__ __device__ inline
-#else
-#define ELEMENT_INLINE static inline
-#endif
-
 /* Whether elements may be joined in any order, or in that of the tree of tuplescan/prefix_sum.h alone. In any order,
  * one running element is all that a sum remembers. */
 enum element_order { ANY_ORDER, TREE_ORDER };
@@ -69,43 +63,5 @@ enum element_id {
 #undef ELEMENT_NUMBER
         ELEMENTS
 };
-
-/* The element that results of an operation whose values are kept as `type` are made of; NO_ELEMENT if there are none.
- * */
-ELEMENT_INLINE enum element_id element_id_of(uint32_t operation, uint32_t type) {
-#define ELEMENT_CASE(OPERATION, TYPE, C, ORDER, CHECK)                                                                 \
-    case (uint64_t)TABLE_##OPERATION << 32 | TABLE_##TYPE:                                                             \
-        return ELEMENT_##OPERATION##_##TYPE;
-    switch ((uint64_t)operation << 32 | type) {
-        TABLE_ELEMENTS(ELEMENT_CASE)
-    default:
-        return NO_ELEMENT;
-    }
-#undef ELEMENT_CASE
-}
-
-ELEMENT_INLINE size_t element_bytes_of(enum element_id id) {
-#define ELEMENT_CASE(OPERATION, TYPE, C, ORDER, CHECK)                                                                 \
-    case ELEMENT_##OPERATION##_##TYPE:                                                                                 \
-        return sizeof(C);
-    switch (id) {
-        TABLE_ELEMENTS(ELEMENT_CASE)
-    default:
-        return 0;
-    }
-#undef ELEMENT_CASE
-}
-
-ELEMENT_INLINE enum element_order element_order_of(enum element_id id) {
-#define ELEMENT_CASE(OPERATION, TYPE, C, ORDER, CHECK)                                                                 \
-    case ELEMENT_##OPERATION##_##TYPE:                                                                                 \
-        return ORDER;
-    switch (id) {
-        TABLE_ELEMENTS(ELEMENT_CASE)
-    default:
-        return ANY_ORDER;
-    }
-#undef ELEMENT_CASE
-}
 
 #endif

@@ -112,16 +112,6 @@ STATE_INLINE struct state_digits state_digits(uint64_t first, uint64_t rows) {
     return digits;
 }
 
-/* The element that a state's rows are made of. */
-STATE_INLINE enum element_id state_element_id(const struct sum_state *header) {
-    return element_id_of(header->operation, header->type);
-}
-
-/* How many rows of such elements follow the header. */
-STATE_INLINE unsigned state_rows_of(enum element_id id) {
-    return element_order_of(id) == TREE_ORDER ? STATE_TREE_ROWS : STATE_ANY_ORDER_ROWS;
-}
-
 /* Where row number `slot` lies. The bytes of a state are known to fit in size_t. */
 STATE_INLINE void *state_row(const struct sum_state *state, size_t row_bytes, unsigned slot) {
     return (char *)(uintptr_t)(state + 1) + slot * row_bytes;

@@ -142,8 +142,14 @@ static table_type widened(table_type out) {
 }
 
 const struct element *element_kept_as(table_operation operation, table_type kept) {
-    const enum element_id id = element_id_of((uint32_t)operation, (uint32_t)kept);
-    return id == NO_ELEMENT ? NULL : &elements[id];
+#define ELEMENT_CASE(OPERATION, TYPE, C, ORDER, CHECK)                                                                 \
+    case (uint64_t)TABLE_##OPERATION << 32 | TABLE_##TYPE:                                                             \
+        return &elements[ELEMENT_##OPERATION##_##TYPE];
+    switch ((uint64_t)operation << 32 | (uint32_t)kept) {
+        TABLE_ELEMENTS(ELEMENT_CASE)
+    default:
+        return NULL;
+    }
 }
 
 const struct element *element_of(table_operation operation, table_type out) {
@@ -180,4 +186,6 @@ bool element_is_all(const struct element *element, const void *elements_there, c
     return true;
 }
 
-unsigned element_state_rows(const struct element *element) { return state_rows_of(element->id); }
+unsigned element_state_rows(const struct element *element) {
+    return element->ordered ? STATE_TREE_ROWS : STATE_ANY_ORDER_ROWS;
+}

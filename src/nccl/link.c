@@ -8,8 +8,6 @@
 #include "../cuda/memory.h"
 #include "../cuda/pinned.h"
 #include "../cuda/stream.h"
-#include "join.h"
-#include "survey.h"
 
 enum { MESSAGE_LEAST = 512, ALIGNMENT = 64 };
 

@@ -1,5 +1,5 @@
 /* A survey, of maxima, says who failed and whether all are of one mind. */
-#include "agree.h"
+#include "call.h"
 
 #include <stdarg.h>
 #include <stdio.h>

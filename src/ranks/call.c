@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "join.h"
 #include "state.h"
 
 void ranks_begin(struct ranks_call *call, struct together *all, const table_view *in, table_type out_type,

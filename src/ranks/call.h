@@ -2,7 +2,42 @@
 #ifndef RANKS_CALL_H
 #define RANKS_CALL_H
 
-#include "agree.h"
+#include "together.h"
+
+/* What ranks agree on before they work, and after: */
+
+enum { RANKS_DETAILS = 6 };
+
+/* What each rank says of its call. */
+struct plea {
+    table_status status; /* of what it has looked at by itself; table_error_detail() has the reason */
+
+    /* These are the same on all ranks. */
+    enum plea_call { RANKS_CALL_PREFIX_SUM, RANKS_CALL_COLUMN_TOTALS, RANKS_CALL_LINEAR_RECURRENCE } call;
+    uint64_t columns;
+    table_type in, out;
+    uint64_t details[RANKS_DETAILS]; /* options */
+
+    /* Whether it wants to be told; afterwards, whether any rank does. */
+    bool wants_overflow, wants_count, wants_end;
+
+    struct tally rows;
+};
+
+/* All ranks get the same status: that of the first rank that has failed, whose number stands in front of the detail, or
+ * TABLE_ERROR_RANKS if they do not ask for the same. */
+table_status together_agree(const struct together *all, struct plea *plea);
+
+/* What each rank says of its work, and all of it afterwards. */
+struct outcome {
+    table_status status;
+    bool is_own; /* whether this rank has failed by itself, and not because of what others have told it */
+    uint64_t first_overflow;
+    struct tally counted; /* values that were no numbers */
+};
+
+/* All ranks get the same status. */
+table_status together_end(const struct together *all, struct outcome *outcome);
 
 /* The calls of tuplescan/mpi.h and tuplescan/nccl.h, with the transport at hand. */
 table_status ranks_prefix_sum(struct together *all, const table_view *in, const table_view *out,

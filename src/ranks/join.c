@@ -1,5 +1,5 @@
 /* Two states become one, where the memory of both is a transport's. */
-#include "join.h"
+#include "together.h"
 
 #include <stdlib.h>
 #include <string.h>

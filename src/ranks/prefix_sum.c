@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "call.h"
-#include "join.h"
 #include "part_options.h"
 
 enum { TEXT = 256 };

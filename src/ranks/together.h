@@ -3,6 +3,7 @@
 #define RANKS_TOGETHER_H
 
 #include <stdbool.h>
+#include <string.h>
 
 #include <tuplescan/tuplescan.h>
 
@@ -56,5 +57,34 @@ static inline size_t together_state_step(size_t state_bytes) {
 static inline int together_place(const struct together *all, int rank) {
     return all->backwards ? all->ranks - 1 - rank : rank;
 }
+
+/* What ranks say in a survey, as one message: words of which the greatest is wanted, and a number that is added up. */
+struct survey {
+    uint64_t words[SURVEY_WORDS], sum;
+};
+
+static inline struct survey survey_begin(const uint64_t *words, int count, uint64_t own) {
+    struct survey survey = {.sum = own};
+    memcpy(survey.words, words, (size_t)count * sizeof *words);
+    return survey;
+}
+
+static inline void survey_add(struct survey *all, const struct survey *one) {
+    for (int word = 0; word < SURVEY_WORDS; word++)
+        all->words[word] = one->words[word] > all->words[word] ? one->words[word] : all->words[word];
+    all->sum += one->sum;
+}
+
+/* States as ranks tell them. One that is lost, since its rank has failed, makes all that it is joined with lost. */
+
+/* Makes a state of `bytes` bytes a lost one: a header of zeros but for the reason, a failure, and zeros behind it. */
+void ranks_lose(void *state, size_t bytes, table_status reason);
+
+/* Why a state is lost; TABLE_OK if it is not. */
+table_status ranks_lost(const void *state);
+
+/* right = left followed by right, or lost if that cannot be; left stays as it is. Both of `bytes` bytes, aligned to
+ * TABLE_STATE_ALIGNMENT. */
+void ranks_join(const void *left, void *right, size_t bytes);
 
 #endif

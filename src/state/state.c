@@ -140,7 +140,7 @@ table_status state_rows_clean(const char *name, const struct sum_state *header, 
     const struct state_digits digits = state_digits(header->first, header->rows);
     const size_t row_bytes = state_row_bytes(header);
     const char *row = rows;
-    for (unsigned slot = 0; slot < state_rows_of(state_element_id(header)); slot++, row += row_bytes)
+    for (unsigned slot = 0; slot < element_state_rows(state_element(header)); slot++, row += row_bytes)
         if (!slot_counts(header, &digits, slot) && !all_zero(row, row_bytes))
             return status_fail(TABLE_ERROR_STATE, "%s: after %llu rows its row %u is not zero, as it has to be", name,
                                (unsigned long long)header->rows, slot);

@@ -85,7 +85,7 @@ struct sum_state state_copy_header(const void *state);
 uint32_t state_crc32c(uint32_t crc, const void *from, size_t bytes);
 
 static inline size_t state_row_bytes(const struct sum_state *state) {
-    return (size_t)state->columns * element_bytes_of(state_element_id(state));
+    return (size_t)state->columns * state_element(state)->bytes;
 }
 
 /* The start of a sum is in its first row; in any order also in this one, as the sum so far. */

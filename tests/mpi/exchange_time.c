@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agree.h"
+#include "call.h"
 #include "link.h"
 #include "ranks/ranks.h"
 

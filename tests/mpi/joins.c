@@ -2,7 +2,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "join.h"
 #include "link.h"
 #include "ranks/ranks.h"
 
