@@ -1,7 +1,7 @@
 #include "run.h"
 
 #include "checked.h"
-#include "state/state_scan.h"
+#include "state/state_call.h"
 #include "status.h"
 
 /* Small tables are scanned in less time than it takes to allocate: on the host they have their workspace here. */

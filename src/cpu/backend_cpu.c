@@ -8,7 +8,7 @@
 #include "../checked.h"
 #include "../keys/keys.h"
 #include "../pool.h"
-#include "../state/state_scan.h"
+#include "../state/state_call.h"
 #include "../status.h"
 #include "stages.h"
 

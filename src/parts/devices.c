@@ -14,7 +14,6 @@
 #include "run.h"
 #include "seconds.h"
 #include "state/state_call.h"
-#include "state/state_scan.h"
 #include "status.h"
 #include "views.h"
 

@@ -5,7 +5,7 @@
 #define PIECES_H
 
 #include "run.h"
-#include "state/state_scan.h"
+#include "state/state_call.h"
 
 /* Two pieces for each copy, of which one waits while the other is under way, and one that is summed. */
 enum { DEVICE_LANES = 3 };

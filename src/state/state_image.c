@@ -2,13 +2,13 @@
  * takes them as a table again, whose totals are those of blocks of 512 units, and so on. Only what is no whole group of
  * 512, at both ends of each such table, goes to the host, and at the ends of the rows the runs that are less than a
  * unit: stage 1 makes these of tables as long as a run. */
-#include "state_scan.h"
-
 #include <stdlib.h>
 
+#include "pipeline.h"
 #include "seconds.h"
 #include "state_call.h"
 #include "status.h"
+#include "validate.h"
 
 enum { LEVELS_MOST = 8 };
 

@@ -1,11 +1,11 @@
 /* The state of a call, looked at on the host before the call is planned. */
-#include "state_scan.h"
-
 #include <string.h>
 
 #include "checked.h"
+#include "pipeline.h"
 #include "state_call.h"
 #include "status.h"
+#include "validate.h"
 
 static const char name[] = "options->state";
 

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "checked.h"
+#include "pipeline.h"
 #include "state_call.h"
-#include "state_scan.h"
 #include "status.h"
 #include "tree.h"
 
