@@ -1,12 +1,34 @@
+/* The calls on sums over ranks. Each rank's rows become a range, and ranges are joined: running sums are totals of each
+ * rank's rows, an exclusive scan of them over the ranks, and the rank's own. */
 #include "call.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "part_options.h"
 #include "state.h"
 
-void ranks_begin(struct ranks_call *call, struct together *all, const table_view *in, table_type out_type,
-                 enum plea_call which, const table_scan_options *options) {
+enum { TEXT = 256 };
+
+struct ranks_call {
+    struct together *all;
+    const table_view *a; /* the coefficients of this rank's rows, or NULL */
+    table_operation operation;
+    table_scan_options options; /* this rank's */
+    struct plea plea;
+    table_type sums; /* what states are of */
+    size_t state_bytes;
+    bool is_first; /* in the order of the sum */
+    void *range;   /* the state of this rank's rows */
+    void *before;  /* that of all rows before them; later of other rows */
+    bool is_lost;  /* `before` is */
+};
+
+/* The order of the sum is known from then on, and options that are not this rank's are gone. The plea lacks what the
+ * rank has looked at, and whether it wants the end. */
+static void ranks_begin(struct ranks_call *call, struct together *all, const table_view *in, table_type out_type,
+                        enum plea_call which, const table_scan_options *options) {
     *call = (struct ranks_call){.all = all};
     if (options)
         call->options = *options;
@@ -27,7 +49,8 @@ void ranks_begin(struct ranks_call *call, struct together *all, const table_view
         call->options.carry_in = NULL;
 }
 
-table_status ranks_look_at_form(const struct ranks_call *call) {
+/* What the call does not take. */
+static table_status ranks_look_at_form(const struct ranks_call *call) {
     const table_scan_options *options = &call->options;
     if (call->plea.call == RANKS_CALL_COLUMN_TOTALS &&
         (options->exclusive || options->offsets || options->carry_out || options->first_overflow))
@@ -40,29 +63,24 @@ table_status ranks_look_at_form(const struct ranks_call *call) {
                : TABLE_OK;
 }
 
-table_status ranks_scan(const struct ranks_call *call, const table_view *in, const table_view *out,
-                        const table_scan_options *options) {
-    return call->plea.call == RANKS_CALL_LINEAR_RECURRENCE ? table_linear_recurrence(call->a, in, out, options)
-                                                           : table_prefix_sum(in, out, options);
-}
-
-table_status ranks_look_at(const struct ranks_call *call, const table_view *a, const table_view *in,
-                           const table_view *out, const table_scan_options *options) {
+/* The question for the workspace of the library's call, by which tables and options are looked at. */
+static table_status ranks_look_at(const struct ranks_call *call, const table_view *a, const table_view *in,
+                                  const table_view *out, const table_scan_options *options) {
     size_t bytes;
     return call->plea.call == RANKS_CALL_LINEAR_RECURRENCE
                ? table_linear_recurrence_workspace(a, in, out, options, &bytes)
                : table_prefix_sum_workspace(in, out, options, &bytes);
 }
 
-static bool is_extreme(table_operation operation) { return operation == TABLE_MAXIMUM || operation == TABLE_MINIMUM; }
-
-/* A table of no rows on the host, for the CPU, which says of what is in device memory that it cannot reach it. */
-table_status ranks_look_at_words(const struct ranks_call *call, const table_view *in, table_type out_type,
-                                 void *carry_out) {
+/* Whether types, columns and options are possible, apart from what the rank's own tables have to do with them, and all
+ * memory that the options name is the host's: by a table of no rows on the host, for the CPU, which says of what is in
+ * device memory that it cannot reach it. */
+static table_status ranks_look_at_words(const struct ranks_call *call, const table_view *in, table_type out_type,
+                                        void *carry_out) {
     uint64_t places[2];
     const table_view none = {.data = &places[0], .columns = in->columns, .type = in->type};
-    const table_view no_sums = {
-        .data = &places[1], .columns = in->columns, .type = is_extreme(call->operation) ? in->type : out_type};
+    const bool is_extreme = call->operation == TABLE_MAXIMUM || call->operation == TABLE_MINIMUM;
+    const table_view no_sums = {.data = &places[1], .columns = in->columns, .type = is_extreme ? in->type : out_type};
     table_scan_options options = call->options;
     table_view no_factors = call->a ? *call->a : none;
     if (no_factors.rows != 1)
@@ -122,7 +140,8 @@ static table_status count_rows(struct ranks_call *call, const table_view *in) {
     return status;
 }
 
-table_status ranks_agree(struct ranks_call *call, const table_view *in) {
+/* Agrees, with the plea filled in, on the rows of `in`, and makes room for states. All ranks get the same status. */
+static table_status ranks_agree(struct ranks_call *call, const table_view *in) {
     if (call->plea.status == TABLE_OK)
         call->plea.status = make_room(call);
     if (call->plea.status == TABLE_OK)
@@ -130,33 +149,28 @@ table_status ranks_agree(struct ranks_call *call, const table_view *in) {
     return together_agree(call->all, &call->plea);
 }
 
-void ranks_beginning(const struct ranks_call *call, void *state) {
+/* Makes `state` what the sum begins with: the first rank's options->state, or zeros. */
+static void ranks_beginning(const struct ranks_call *call, void *state) {
     if (call->options.state)
         memcpy(state, call->options.state, call->state_bytes);
     else
         memset(state, 0, call->state_bytes);
 }
 
-void ranks_find(const struct ranks_call *call, struct found *found, table_scan_options *options) {
-    options->first_overflow = call->plea.wants_overflow ? &found->first_overflow : NULL;
-    options->skipped = call->plea.wants_count ? &found->counted : NULL;
-}
-
-table_status ranks_make_range(struct ranks_call *call, const table_view *in, bool is_asked, struct found *found) {
-    const table_scan_options *from = &call->options;
+/* Makes `range` the state of the rows of `in`; on the first rank it goes on from what the sum begins with. is_asked:
+ * whether anybody will ask for that range; otherwise its rows are not looked at. found: NULL, or the values that were
+ * no numbers. When something fails, call->range is lost, and the rank takes part in what comes next. */
+static table_status ranks_make_range(struct ranks_call *call, const table_view *in, bool is_asked,
+                                     struct outcome *found) {
     const struct tally *rows = &call->plea.rows;
     const uint64_t first = call->all->backwards ? rows->total - rows->before - rows->own : rows->before;
-    table_scan_options options = {.operation = from->operation,
-                                  .shifted_coefficients = from->shifted_coefficients,
-                                  .first_coefficients = from->first_coefficients,
-                                  .backend = from->backend,
-                                  .strategy = from->strategy,
-                                  .threads = from->threads,
-                                  .carry_in = from->carry_in,
-                                  .reverse = from->reverse,
-                                  .skip_nan = from->skip_nan,
-                                  .skipped = found && call->plea.wants_count ? &found->counted : NULL,
-                                  .state = call->range};
+    table_scan_options options = call->options;
+    options.exclusive = options.offsets = 0;
+    options.carry_out = NULL;
+    options.first_overflow = NULL;
+    options.report = NULL;
+    options.skipped = found && call->plea.wants_count ? &found->counted.own : NULL;
+    options.state = call->range;
     table_status status = TABLE_OK;
     if (call->is_first)
         ranks_beginning(call, call->range);
@@ -170,7 +184,9 @@ table_status ranks_make_range(struct ranks_call *call, const table_view *in, boo
     return status;
 }
 
-table_status ranks_find_lost(struct ranks_call *call) {
+/* Whether call->before is lost, as a rank that failed has made it; TABLE_OK, or the error of this rank if no rank has
+ * one of its own: then a join has failed. */
+static table_status ranks_find_lost(struct ranks_call *call) {
     const table_status status = ranks_lost(call->before);
     call->is_lost = status != TABLE_OK;
     if (status == TABLE_OK)
@@ -179,8 +195,9 @@ table_status ranks_find_lost(struct ranks_call *call) {
                                                                      : "the states of the ranks do not join");
 }
 
-/* A range has no sums: all ranks see that, if one of them wants some. */
-table_status ranks_tell_end(struct ranks_call *call, void *row, void *state) {
+/* Writes what the caller is to be told of the end of the sum, call->before, unless that is lost. A range has no sums:
+ * all ranks see that, if one of them wants some. */
+static table_status ranks_tell_end(struct ranks_call *call, void *row, void *state) {
     table_state_facts facts;
     table_status status = ranks_find_lost(call);
     if (status == TABLE_OK)
@@ -194,17 +211,188 @@ table_status ranks_tell_end(struct ranks_call *call, void *row, void *state) {
     return status;
 }
 
-table_status ranks_end(struct ranks_call *call, table_status status, const struct found *found) {
-    struct outcome outcome = {status, !call->is_lost, found->first_overflow, {.own = found->counted}};
-    status = together_end(call->all, &outcome);
+/* Ends the work with the status of this rank. All ranks get the same one, and what all of them have found is told. */
+static table_status ranks_end(struct ranks_call *call, table_status status, struct outcome *found) {
+    found->status = status;
+    found->is_own = !call->is_lost;
+    status = together_end(call->all, found);
     if (status == TABLE_OK && call->options.first_overflow)
-        *call->options.first_overflow = outcome.first_overflow;
+        *call->options.first_overflow = found->first_overflow;
     if (status == TABLE_OK && call->options.skipped)
-        *call->options.skipped = outcome.counted.total;
+        *call->options.skipped = found->counted.total;
     return status;
 }
 
-void ranks_close(struct ranks_call *call) {
+static void ranks_close(struct ranks_call *call) {
     free(call->range);
     free(call->before);
+}
+
+/* Whether this rank has the whole table's last rows. */
+static bool has_last_rows(const struct together *all) { return all->rank == all->ranks - 1; }
+
+/* Whether the tables lie on the host; there the state is looked at beside them. That they do not is no failure of the
+ * caller's, whose last one is left as it was. Other operations than sums have no states on CUDA. */
+static table_status find_side(const struct ranks_call *call, const table_view *in, const table_view *out,
+                              table_scan_options *options) {
+    char last[TEXT];
+    snprintf(last, sizeof last, "%s", table_error_detail());
+    options->backend = TABLE_BACKEND_CPU;
+    const table_status status = ranks_look_at(call, call->a, in, out, options);
+    if (status != TABLE_OK && status != TABLE_ERROR_BACKEND)
+        return status;
+    if (call->operation == TABLE_SUM || (status == TABLE_OK && call->options.backend != TABLE_BACKEND_CUDA))
+        return table_error_set(TABLE_OK, last);
+    return ranks_fail(TABLE_ERROR_BACKEND, "a %s over ranks is for tables in host memory, and the CPU",
+                      table_operation_name(call->operation));
+}
+
+/* All that table_prefix_sum() would find before it writes, but for what is in a state. To ask for the workspace of a
+ * stream form is to have everything looked at; these forms know no tables that are taken through a device, and are
+ * asked about the side that such tables are on. Nor do they know a state on the host beside tables on a device: it is
+ * left out where there are no tables on the host, which it could share memory with. */
+static table_status look_at_call(struct ranks_call *call, const table_view *in, const table_view *out) {
+    table_scan_options options = call->options;
+    table_status status = ranks_look_at_form(call);
+    if (status == TABLE_OK && options.shifted_coefficients && !options.first_coefficients && !call->is_first)
+        status = table_error_set(TABLE_ERROR_ARGUMENT, "options->first_coefficients is a null pointer, and not for the "
+                                                       "rank that the recurrence begins with");
+    if (status != TABLE_OK)
+        return status;
+    options.report = NULL;
+    if (options.backend == TABLE_BACKEND_CUDA && table_cuda_unavailable())
+        return table_error_set(TABLE_ERROR_BACKEND, table_cuda_unavailable());
+    if (options.backend == TABLE_BACKEND_CUDA)
+        options.backend = TABLE_BACKEND_AUTO;
+    options.state = NULL;
+    part_options(&options, has_last_rows(call->all));
+    status = ranks_look_at(call, call->a, in, out, &options);
+    if (status == TABLE_OK)
+        status = ranks_look_at_words(call, in, out->type, options.carry_out);
+    options.state = call->options.state;
+    return status == TABLE_OK ? find_side(call, in, out, &options) : status;
+}
+
+/* This rank's rows, from call->before on, which is left at their end. */
+static table_status scan_rows(const struct ranks_call *call, const table_view *in, const table_view *out,
+                              struct outcome *found) {
+    table_scan_options options = call->options;
+    options.state = call->before;
+    options.carry_out = NULL;
+    options.first_overflow = call->plea.wants_overflow ? &found->first_overflow : NULL;
+    options.skipped = call->plea.wants_count ? &found->counted.own : NULL;
+    part_options(&options, has_last_rows(call->all));
+    return call->a ? table_linear_recurrence(call->a, in, out, &options) : table_prefix_sum(in, out, &options);
+}
+
+/* No rank comes after the last one, so its own rows are not summed for others. What the transport leaves on the first
+ * one, which knows what it begins with, means nothing. */
+static table_status find_before(struct ranks_call *call, const table_view *in) {
+    const struct together *all = call->all;
+    const bool is_last = together_place(all, all->rank) == all->ranks - 1;
+    const table_status status = all->ranks > 1 ? ranks_make_range(call, in, !is_last, NULL) : TABLE_OK;
+    const table_status told = all->ranks > 1 ? all->by->before(all, call->range, call->before) : TABLE_OK;
+    if (call->is_first)
+        ranks_beginning(call, call->before);
+    if (told != TABLE_OK || status != TABLE_OK)
+        return told != TABLE_OK ? told : status;
+    return call->is_first ? TABLE_OK : ranks_find_lost(call);
+}
+
+/* TABLE_OK, or the transport's own failure. */
+static table_status put_end(struct ranks_call *call, table_status *status) {
+    const struct together *all = call->all;
+    if (*status != TABLE_OK)
+        ranks_lose(call->before, call->state_bytes, *status);
+    if (!call->plea.wants_end)
+        return TABLE_OK;
+    const int last = together_place(all, all->ranks - 1);
+    const table_status told = all->by->tell(all, call->before, call->state_bytes, last);
+    if (told == TABLE_OK && *status == TABLE_OK)
+        *status = ranks_tell_end(call, call->options.carry_out, call->options.state);
+    return told;
+}
+
+static table_status work(struct ranks_call *call, const table_view *in, const table_view *out) {
+    struct outcome found = {.first_overflow = TABLE_NO_OVERFLOW};
+    table_status status = find_before(call, in);
+    if (status == TABLE_OK)
+        status = scan_rows(call, in, out, &found);
+    if (status == call->all->by->failure)
+        return status;
+    const table_status told = put_end(call, &status);
+    return told == TABLE_OK ? ranks_end(call, status, &found) : told;
+}
+
+static table_status run(struct ranks_call *call, const table_view *in, const table_view *out) {
+    call->plea.status = look_at_call(call, in, out);
+    call->plea.wants_end = call->options.carry_out || call->options.state;
+    table_status status = ranks_agree(call, in);
+    if (status == TABLE_OK)
+        status = work(call, in, out);
+    ranks_close(call);
+    return status;
+}
+
+table_status ranks_prefix_sum(struct together *all, const table_view *in, const table_view *out,
+                              const table_scan_options *options) {
+    struct ranks_call call;
+    ranks_begin(&call, all, in, out ? out->type : 0, RANKS_CALL_PREFIX_SUM, options);
+    return run(&call, in, out);
+}
+
+/* A rank without rows has none that takes the coefficients of the row before, so it is not asked for them. */
+table_status ranks_linear_recurrence(struct together *all, const table_view *a, const table_view *b,
+                                     const table_view *h, const table_scan_options *options) {
+    struct ranks_call call;
+    ranks_begin(&call, all, b, h ? h->type : 0, RANKS_CALL_LINEAR_RECURRENCE, options);
+    call.a = a;
+    if (b && b->rows == 0) {
+        call.options.shifted_coefficients = 0;
+        call.options.first_coefficients = NULL;
+    }
+    return run(&call, b, h);
+}
+
+/* Totals are the ranges of all ranks, joined. */
+/* Whether types, columns and options are possible at all. A table without rows stands for the rank's own, which is
+ * looked at when it is summed, before anything is written. */
+static table_status look_at_totals(const struct ranks_call *call, const table_view *in, table_type out_type,
+                                   void *totals) {
+    const table_type sums = table_kept_type(call->operation, out_type);
+    if (!in)
+        return table_error_set(TABLE_ERROR_ARGUMENT, "in is a null pointer");
+    table_status status = ranks_look_at_form(call);
+    if (status == TABLE_OK)
+        status = ranks_look_at_words(call, in, out_type, NULL);
+    if (status == TABLE_OK && out_type != sums)
+        status = ranks_fail(TABLE_ERROR_TYPE, "totals of %s are not kept; out_type %s is what its %ss are kept in",
+                            table_type_name(out_type), table_type_name(sums), table_operation_name(call->operation));
+    if (status != TABLE_OK || (status = ranks_look_at_words(call, in, out_type, totals)) == TABLE_OK)
+        return status;
+    return ranks_fail(status, "totals, as a carry out: %.200s", table_error_detail());
+}
+
+static table_status work_on_totals(struct ranks_call *call, const table_view *in, void *totals) {
+    struct outcome found = {.first_overflow = TABLE_NO_OVERFLOW};
+    table_status status = ranks_make_range(call, in, true, &found);
+    const table_status joined = call->all->by->whole(call->all, call->range, call->before);
+    if (joined != TABLE_OK)
+        return joined;
+    if (status == TABLE_OK)
+        status = ranks_tell_end(call, totals, call->options.state);
+    return ranks_end(call, status, &found);
+}
+
+table_status ranks_column_totals(struct together *all, const table_view *in, table_type out_type, void *totals,
+                                 const table_scan_options *options) {
+    struct ranks_call call;
+    ranks_begin(&call, all, in, out_type, RANKS_CALL_COLUMN_TOTALS, options);
+    call.plea.status = look_at_totals(&call, in, out_type, totals);
+    call.plea.wants_end = totals != NULL;
+    table_status status = ranks_agree(&call, in);
+    if (status == TABLE_OK)
+        status = work_on_totals(&call, in, totals);
+    ranks_close(&call);
+    return status;
 }
