@@ -293,20 +293,29 @@ table_status validate_scan(const struct table_view *a, const struct table_view *
                            const struct table_scan_options *options, enum call_form form, struct call *call) {
     static const struct table_scan_options defaults;
     struct scan *scan = &call->scan;
-    *call = (struct call){.in_name = a ? "b" : "in", .out_name = a ? "h" : "out"};
     options = options ? options : &defaults;
     const table_operation operation = a ? TABLE_RECURRENCE : options->operation;
-    scan->tables = options->tables > 1 ? options->tables : 1;
-    scan->in_step = options->in_step;
-    scan->out_step = options->out_step;
-    scan->state = options->state;
+    *call = (struct call){.in_name = a ? "b" : "in",
+                          .out_name = a ? "h" : "out",
+                          .turned = options->reverse,
+                          .strategy = options->strategy,
+                          .form = form,
+                          .scan = {.tables = options->tables > 1 ? options->tables : 1,
+                                   .in_step = options->in_step,
+                                   .out_step = options->out_step,
+                                   .exclusive = options->exclusive,
+                                   .load = {options->skip_nan, options->skipped},
+                                   .carry_in = options->carry_in,
+                                   .carry_out = options->carry_out,
+                                   .first_overflow = options->first_overflow,
+                                   .state = options->state,
+                                   .stream = options->stream}};
     table_status status = refuse_wrong_options(options, form, a != NULL);
     if (status == TABLE_OK && !out)
         status = status_fail(TABLE_ERROR_ARGUMENT, "%s is a null pointer", in ? call->out_name : call->in_name);
     if (status != TABLE_OK)
         return status;
     struct table_view all = *out;
-    scan->exclusive = options->exclusive;
     status = validate_tables(call, in, &all, options, form, operation);
     if (status == TABLE_OK && options->offsets)
         status = refuse_float_products(CALLER_OFFSETS, operation, out->type);
@@ -314,16 +323,7 @@ table_status validate_scan(const struct table_view *a, const struct table_view *
         status = validate_factors(a, options, call);
     if (status != TABLE_OK)
         return status;
-    call->turned = options->reverse;
-    scan->load.without_nan = options->skip_nan;
-    scan->load.nans = options->skipped;
-    scan->carry_in = options->carry_in;
-    scan->carry_out = options->carry_out;
-    scan->first_overflow = options->first_overflow;
     scan->threads = options->threads ? options->threads : backend_cpu_processors();
-    scan->stream = options->stream;
-    call->strategy = options->strategy;
-    call->form = form;
     plan_chunks(scan);
     status = validate_options_rows(call, &all, form);
     if (status == TABLE_OK)

@@ -20,10 +20,10 @@ struct columns {
     table_scan_options options;
     struct call *calls; /* one for each column */
     const struct element *element;
-    struct sum_state *state;        /* of all columns, or NULL; while they are summed, a copy */
-    struct sum_state before, after; /* its header, and that of a column behind the rows */
-    size_t column_state_bytes;      /* of the state of one */
-    const struct backend *backend;  /* that shares columns out among threads; NULL: each has all threads in its turn */
+    struct sum_state *state;       /* of all columns, or NULL */
+    struct sum_state before;       /* its header */
+    size_t state_bytes, one_bytes; /* of it, and of the state of one column */
+    const struct backend *backend; /* that shares columns out among threads; NULL: each has all threads in its turn */
     struct findings found;
     atomic_flag failed; /* the first to fail leaves what it failed of */
     table_status status;
@@ -63,27 +63,6 @@ static void copy_state(const struct columns *columns, size_t column, struct sum_
         memcpy(back ? all : one, back ? one : all, size);
 }
 
-static size_t bytes_of_state(const struct columns *columns) {
-    return sizeof(struct sum_state) +
-           element_state_rows(columns->element) * columns->in->count * columns->element->bytes;
-}
-
-static table_status open_state(const struct columns *columns, size_t column, struct sum_state **own) {
-    *own = NULL;
-    if (!columns->state)
-        return TABLE_OK;
-    *own = aligned_alloc(TABLE_STATE_ALIGNMENT,
-                         divide_up(columns->column_state_bytes, TABLE_STATE_ALIGNMENT) * TABLE_STATE_ALIGNMENT);
-    if (!*own)
-        return status_fail(TABLE_ERROR_HOST_MEMORY, "no %zu bytes of host memory for a state",
-                           columns->column_state_bytes);
-    **own = columns->before;
-    if ((*own)->version != 0)
-        (*own)->columns = 1;
-    copy_state(columns, column, *own, false);
-    return TABLE_OK;
-}
-
 /* The column's finding is a number of a row. */
 static void note_findings(struct columns *columns, size_t column, struct findings found) {
     if (found.first_overflow != TABLE_NO_OVERFLOW)
@@ -94,22 +73,14 @@ static void note_findings(struct columns *columns, size_t column, struct finding
 static table_status scan_column(struct columns *columns, size_t column, table_report *report) {
     struct call call = columns->calls[column];
     struct findings found = FINDINGS_NONE;
-    table_status status = open_state(columns, column, &call.scan.state);
-    struct sum_state *const own = call.scan.state;
     scan_find_into(&call.scan, &call.scan, &found);
     if (columns->backend)
         call.scan.threads = 1;
-    if (status == TABLE_OK)
-        status = run_scan(&call, report);
-    if (status == TABLE_OK)
-        note_findings(columns, column, found);
-    if (status == TABLE_OK && own) {
-        copy_state(columns, column, own, true);
-        if (column == 0)
-            columns->after = *own;
-    }
-    free(own);
-    return status == TABLE_OK ? status : fail_column(status, column);
+    const table_status status = run_scan(&call, report);
+    if (status != TABLE_OK)
+        return fail_column(status, column);
+    note_findings(columns, column, found);
+    return TABLE_OK;
 }
 
 /* What the shape of `a` says is for the call of each column to find, but for how many there are. */
@@ -152,9 +123,9 @@ static table_status validate_state(struct columns *columns, void *state) {
     if (status == TABLE_OK && bytes > 0)
         status = state_kept("options->state", header);
     if (status == TABLE_OK)
-        status = state_bytes(columns->element, columns->out->count, &bytes);
+        status = state_bytes(columns->element, columns->out->count, &columns->state_bytes);
     if (status == TABLE_OK)
-        status = state_bytes(columns->element, 1, &columns->column_state_bytes);
+        status = state_bytes(columns->element, 1, &columns->one_bytes);
     columns->state = state;
     if (status == TABLE_OK)
         columns->before = *header;
@@ -252,23 +223,29 @@ static table_status scan_all(struct columns *columns) {
     return columns->backend ? scan_at_once(columns) : scan_in_turn(columns);
 }
 
-/* The state goes on with all columns or with none. */
+/* Each column has a state of its own meanwhile. The state of all goes on with all columns or with none. */
 static table_status scan_with_state(struct columns *columns) {
-    struct sum_state *const state = columns->state;
-    const size_t bytes = bytes_of_state(columns);
-    if (!state)
-        return scan_all(columns);
-    columns->state = malloc(bytes);
+    const size_t count = columns->in->count, step = round_up(columns->one_bytes, TABLE_STATE_ALIGNMENT);
+    size_t bytes;
     if (!columns->state)
-        return status_fail(TABLE_ERROR_HOST_MEMORY, "no %zu bytes of host memory for a state", bytes);
-    memcpy(columns->state, state, bytes);
-    const table_status status = scan_all(columns);
-    if (status == TABLE_OK) {
-        *columns->state = columns->after; /* all columns have summed the same rows */
-        columns->state->columns = columns->in->count;
-        memcpy(state, columns->state, bytes);
+        return scan_all(columns);
+    char *const memory = checked_multiply(count, step, &bytes) ? aligned_alloc(TABLE_STATE_ALIGNMENT, bytes) : NULL;
+    if (!memory)
+        return status_fail(TABLE_ERROR_HOST_MEMORY, "no host memory for states of %zu columns", count);
+    for (size_t j = 0; j < count; j++) {
+        struct sum_state *const own = columns->calls[j].scan.state = (struct sum_state *)(memory + j * step);
+        *own = columns->before;
+        own->columns = own->version != 0;
+        copy_state(columns, j, own, false);
     }
-    free(columns->state);
+    const table_status status = scan_all(columns);
+    for (size_t j = 0; j < count && status == TABLE_OK; j++)
+        copy_state(columns, j, (struct sum_state *)(memory + j * step), true);
+    if (status == TABLE_OK) {
+        *columns->state = *(struct sum_state *)memory; /* all columns have summed the same rows */
+        columns->state->columns = count;
+    }
+    free(memory);
     return status;
 }
 
@@ -281,7 +258,7 @@ static table_status scan_checked(struct columns *columns) {
     table_status status = validate_columns(columns);
     if (status == TABLE_OK)
         status = columns_look_apart(columns->a, columns->in, columns->out, &columns->options, columns->element->type,
-                                    columns->state, bytes_of_state(columns));
+                                    columns->state, columns->state_bytes);
     if (status == TABLE_OK)
         status = scan_with_state(columns);
     if (status == TABLE_OK)
