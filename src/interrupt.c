@@ -55,15 +55,11 @@ bool interrupt_came(void) {
 }
 
 void interrupt_wait(pthread_cond_t *moved, pthread_mutex_t *mutex) {
-    struct timespec then;
+    const struct timespec then = moment_after(CLOCK_REALTIME, interrupt_ask_ms);
     if (current != &own) {
         pthread_cond_wait(moved, mutex);
         return;
     }
-    clock_gettime(CLOCK_REALTIME, &then);
-    then.tv_nsec += (long)interrupt_ask_ms * 1000000;
-    then.tv_sec += then.tv_nsec / 1000000000;
-    then.tv_nsec %= 1000000000;
     pthread_cond_timedwait(moved, mutex, &then);
     pthread_mutex_unlock(mutex);
     interrupt_came();

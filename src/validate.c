@@ -5,7 +5,6 @@
 #include "refusals.h"
 #include "state/state_call.h"
 #include "status.h"
-#include "validate_factors.h"
 #include "views.h"
 
 static table_status validate_aligned(const char *name, const void *data, table_type type) {
@@ -209,16 +208,6 @@ static table_status validate_tables(struct call *call, const struct table_view *
                            scan->in.columns, call->out_name, out->rows, out->columns);
     return scan->tables > 1 ? tables_validate(scan, out, views_are_same(&scan->in, out))
                             : validate_apart(call->in_name, &scan->in, call->out_name, out, true);
-}
-
-void validate_other_tables(struct call *call, const struct table_view *in, const struct table_view *out) {
-    call->scan.in = *in;
-    call->scan.out = *out;
-    if (call->turned) {
-        view_mirror(&call->scan.in);
-        view_mirror(&call->scan.out);
-    }
-    plan_chunks(&call->scan);
 }
 
 table_status validate_backend(const void *first, const void *second, table_backend wanted, struct call *call) {

@@ -1,15 +1,8 @@
-#include "validate_factors.h"
+/* The gate of recurrences: what a caller can get wrong in coefficients (tuplescan/linear_recurrence.h). */
 
 #include "status.h"
+#include "validate.h"
 #include "views.h"
-
-void validate_other_factors(struct call *call, const struct table_view *a) {
-    call->a = *a;
-    if (call->turned)
-        view_mirror(&call->a);
-    call->scan.factors.data = call->a.data;
-    call->scan.factors.stride = a->rows > 1 ? call->a.stride : 0;
-}
 
 /* What the shape of `a` says its coefficients are. */
 table_status validate_factors(const struct table_view *a, const struct table_scan_options *options, struct call *call) {

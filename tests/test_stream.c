@@ -125,7 +125,7 @@ static void test_wrong_options(void **state) {
     REFUSED(wrong.memory = 100, ARGUMENT, "memory is 100 bytes");
     REFUSED(wrong.scan.workspace_bytes = 1, ARGUMENT, "workspace");
     REFUSED(wrong.scan.tables = 2, ARGUMENT, "scan.tables is not for"); /* the carry out would have two rows */
-    REFUSED(wrong.scan.offsets = 2, ARGUMENT, "scan.offsets is 2");
+    REFUSED(wrong.scan.offsets = 2, ARGUMENT, "offsets is 2");
     REFUSED(wrong.scan.offsets = wrong.scan.exclusive = 1, ARGUMENT, "offsets and exclusive");
     REFUSED((wrong.in_type = wrong.out_type = TABLE_F32, wrong.scan.first_overflow = &place), ARGUMENT,
             "first_overflow");

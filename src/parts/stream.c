@@ -32,13 +32,10 @@ static table_status check_ends(const table_stream_options *options) {
 }
 
 /* Offsets are a row by itself, before the pieces, whose call has heard of none. */
-static table_status check_offsets(table_scan_options *scan, table_type out_type) {
-    if (scan->offsets != 0 && scan->offsets != 1)
-        return status_fail(TABLE_ERROR_ARGUMENT, "scan.offsets is %d, not 0 or 1", scan->offsets);
-    if (scan->offsets && scan->exclusive)
-        return status_fail(TABLE_ERROR_ARGUMENT, "scan.offsets and exclusive: only one of them");
-    const table_status status =
-        scan->offsets ? refuse_float_products(CALLER_OFFSETS, scan->operation, out_type) : TABLE_OK;
+static table_status check_offsets(const table_stream_options *options, table_scan_options *scan) {
+    table_status status = refuse_wrong_options(scan, CALL_AND_WAIT, options->coefficients != NULL);
+    if (status == TABLE_OK && scan->offsets)
+        status = refuse_float_products(CALLER_OFFSETS, scan->operation, options->out_type);
     scan->offsets = 0;
     return status;
 }
@@ -218,7 +215,7 @@ static table_status stream_from_end_to_end(const table_stream_options *options) 
     if (status == TABLE_OK && options->devices)
         status = check_devices(options, &stream.scan);
     if (status == TABLE_OK)
-        status = check_offsets(&stream.scan, options->out_type);
+        status = check_offsets(options, &stream.scan);
     if (status == TABLE_OK)
         status = stream_sum_begin(&stream);
     if (status == TABLE_OK)

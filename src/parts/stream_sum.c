@@ -10,7 +10,6 @@
 #include "seconds.h"
 #include "state/state_call.h"
 #include "status.h"
-#include "validate_factors.h"
 #include "views.h"
 
 /* Rows that lie side by side. */
@@ -22,16 +21,24 @@ static table_view rows_view(const struct table_view *like, const void *data, siz
     return view;
 }
 
-/* A call for the rows of a slot. */
+/* The call for the rows of a slot, as it was checked. */
 static struct call call_of(const struct stream *stream, const struct stream_slot *slot) {
-    const table_view in = rows_view(&stream->call.scan.in, slot->in, slot->rows);
-    const table_view out = rows_view(&stream->call.scan.out, slot->out, slot->rows);
     struct call call = stream->call;
-    validate_other_tables(&call, &in, &out);
-    if (slot->factors) {
-        const table_view a = rows_view(&stream->factors, slot->factors, slot->rows);
-        validate_other_factors(&call, &a);
+    struct scan *const scan = &call.scan;
+    table_view a = rows_view(&stream->factors, slot->factors, slot->rows);
+    scan->in = rows_view(&stream->call.scan.in, slot->in, slot->rows);
+    scan->out = rows_view(&stream->call.scan.out, slot->out, slot->rows);
+    if (call.turned) {
+        view_mirror(&scan->in);
+        view_mirror(&scan->out);
+        view_mirror(&a);
     }
+    if (slot->factors) {
+        call.a = a;
+        scan->factors.data = a.data;
+        scan->factors.stride = a.rows > 1 ? a.stride : 0;
+    }
+    plan_chunks(scan);
     return call;
 }
 

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "pool.h"
+#include "seconds.h"
 #include "status.h"
 #include "stream.h"
 
@@ -100,21 +101,12 @@ static void *run_summer(void *argument) {
     return NULL;
 }
 
-static struct timespec in_a_while(void) {
-    struct timespec then;
-    clock_gettime(CLOCK_MONOTONIC, &then);
-    then.tv_nsec += STREAM_ASK_MS * 1000000;
-    then.tv_sec += then.tv_nsec / 1000000000;
-    then.tv_nsec %= 1000000000;
-    return then;
-}
-
 /* Until slot `i` is summed: true; or there is none, or the stream is to end. */
 static bool wait_for_sums(struct stream *stream, uint64_t i) {
     bool go_on = true;
     pthread_mutex_lock(&stream->mutex);
     while (go_on && !stream->stop && i == stream->summed && !(stream->ended && i == stream->read)) {
-        const struct timespec then = in_a_while();
+        const struct timespec then = moment_after(CLOCK_MONOTONIC, STREAM_ASK_MS);
         const bool is_read = stream->read > i;
         const int waited = pthread_cond_timedwait(&stream->moved, &stream->mutex, &then);
         stream_spent(stream, is_read ? &stream->report.sum_seconds : &stream->report.read_seconds);
