@@ -1,6 +1,7 @@
 #include "pieces.h"
 
 #include "layout.h"
+#include "seconds.h"
 #include "state/state_call.h"
 #include "status.h"
 
@@ -153,7 +154,8 @@ static table_status plan_piece(struct pieces *pieces, struct piece_lane *lane, c
     return status == TABLE_OK ? make_room(pieces, lane->plan.bytes) : status;
 }
 
-table_status pieces_open(struct pieces *pieces, struct call *call, size_t rows, unsigned lanes, table_report *report) {
+static table_status open_pieces(struct pieces *pieces, struct call *call, size_t rows, unsigned lanes,
+                                table_report *report) {
     const struct backend *backend = call->backend;
     *pieces = (struct pieces){.whole = call, .rows = rows, .report = report};
     pieces->sum = FINDINGS_NONE;
@@ -223,6 +225,7 @@ table_status pieces_begin(struct pieces *pieces, const struct scan *rows) {
     struct piece_lane *lane = lane_of(pieces, pieces->begun);
     const struct scan *scan = &lane->piece.scan;
     const bool is_copied = scan->in.columns > 0 && rows->in.rows > 0 && !pieces->in_place;
+    const double begun = seconds_now();
     table_status status = plan_piece(pieces, lane, rows);
     if (status == TABLE_OK && is_copied)
         status = copy_in(backend, lane, &rows->in);
@@ -232,6 +235,7 @@ table_status pieces_begin(struct pieces *pieces, const struct scan *rows) {
         status = copy_out(backend, lane, &rows->out, rows->in.rows);
     pieces->after.rows += rows->in.rows;
     pieces->begun++;
+    pieces->seconds += seconds_now() - begun;
     return status;
 }
 
@@ -254,14 +258,18 @@ static table_status account(struct pieces *pieces, const struct piece_lane *lane
 
 table_status pieces_end(struct pieces *pieces) {
     const struct piece_lane *lane = lane_of(pieces, pieces->ended);
-    const table_status status = backend_of(pieces)->wait(&lane->piece.scan);
-    if (status != TABLE_OK)
-        return status;
-    pieces->ended++;
-    return account(pieces, lane);
+    const double begun = seconds_now();
+    table_status status = backend_of(pieces)->wait(&lane->piece.scan);
+    if (status == TABLE_OK) {
+        pieces->ended++;
+        status = account(pieces, lane);
+    }
+    pieces->seconds += seconds_now() - begun;
+    return status;
 }
 
-table_status pieces_keep(struct pieces *pieces) {
+/* When all pieces have ended: the call's state, words and carry out. */
+static table_status keep(struct pieces *pieces) {
     const struct backend *backend = backend_of(pieces);
     const struct scan *whole = scan_of(pieces);
     table_status status = TABLE_OK;
@@ -277,7 +285,8 @@ table_status pieces_keep(struct pieces *pieces) {
                                                                      : status;
 }
 
-void pieces_close(struct pieces *pieces) {
+/* Waits for what is under way, and gives everything back. */
+static void close_pieces(struct pieces *pieces) {
     const struct backend *backend = backend_of(pieces);
     for (; pieces->ended < pieces->begun; pieces->ended++) /* after a failure, which was told */
         backend->wait(&lane_of(pieces, pieces->ended)->piece.scan);
@@ -289,4 +298,22 @@ void pieces_close(struct pieces *pieces) {
     if (pieces->host_words)
         backend->host_release(pieces->host_words);
     state_image_close(&pieces->image);
+}
+
+table_status pieces_run(struct call *call, size_t rows, unsigned lanes, table_report *report, pieces_work *work,
+                        void *context) {
+    struct pieces pieces;
+    double begun = seconds_now();
+    table_status status = open_pieces(&pieces, call, rows, lanes, report);
+    pieces.seconds = seconds_now() - begun;
+    if (status == TABLE_OK)
+        status = work(&pieces, context);
+    begun = seconds_now();
+    if (status == TABLE_OK)
+        status = keep(&pieces);
+    close_pieces(&pieces);
+    pieces.seconds += seconds_now() - begun;
+    if (report && call->backend->copy_rows && pieces.seconds > report->seconds)
+        report->transfer_seconds = pieces.seconds - report->seconds;
+    return status;
 }

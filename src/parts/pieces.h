@@ -39,25 +39,21 @@ struct pieces {
     struct sum_state after;   /* its header after the last piece that was begun */
     struct findings sum;      /* of the pieces that have ended */
     table_report *report;     /* NULL: none is wanted */
+    double seconds;           /* that the caller has spent on all pieces */
 };
 
 /* Whether the results of a piece of that table are not in the place of what they are made of. */
 bool pieces_apart(const struct scan *whole);
-
-/* Makes ready for pieces of up to `rows` rows, at most `lanes` (DEVICE_LANES) at a time. `call` has its stream (and
- * clock) open, and stays as it is until close(), which is to be called after a failure, too. In place it has a state,
- * which has begun. */
-table_status pieces_open(struct pieces *pieces, struct call *call, size_t rows, unsigned lanes, table_report *report);
 
 /* Queues the piece whose tables, host rows, are those of the scan `rows`; without results where the call has none.
  * There must be room for it: at most lane_count pieces are under way. end() waits for the first of them. */
 table_status pieces_begin(struct pieces *pieces, const struct scan *rows);
 table_status pieces_end(struct pieces *pieces);
 
-/* When all pieces have ended: the call's state, words and carry out. */
-table_status pieces_keep(struct pieces *pieces);
-
-/* Waits for what is under way, and gives everything back. */
-void pieces_close(struct pieces *pieces);
+/* Has `work` begin and end all pieces, of up to `rows` rows, at most `lanes` (DEVICE_LANES) at a time. `call` has its
+ * stream (and clock) open, and stays as it is meanwhile. In place it has a state, which has begun. */
+typedef table_status pieces_work(struct pieces *pieces, void *context);
+table_status pieces_run(struct call *call, size_t rows, unsigned lanes, table_report *report, pieces_work *work,
+                        void *context);
 
 #endif

@@ -65,10 +65,8 @@ struct stream {
     void *state;             /* if it is not the caller's; NULL: it is, or there is one piece, and no state */
     struct findings found;   /* in all pieces */
     table_report scanned;    /* of all pieces */
-    bool goes_on;            /* by `pieces`; false: each slot is a call of its own */
-    struct pieces pieces;
-    size_t units;   /* that pieces have begun */
-    double summing; /* seconds that went into pieces */
+    struct pieces *pieces;   /* of a sum that goes on; NULL: each slot is a call of its own */
+    size_t units;            /* that pieces have begun */
     stream_work *work;
 
     table_status read_status; /* how the input ended; it comes after all rows before */

@@ -7,7 +7,6 @@
 
 #include "checked.h"
 #include "refusals.h"
-#include "seconds.h"
 #include "state/state_call.h"
 #include "status.h"
 #include "views.h"
@@ -166,28 +165,20 @@ table_status stream_sum_open(struct stream *stream) {
     return begin_sum(stream);
 }
 
+static table_status work_on_pieces(struct pieces *pieces, void *context) {
+    struct stream *stream = context;
+    pieces->sum = stream->found;
+    stream->pieces = pieces;
+    return stream->work(stream, pieces->lane_count);
+}
+
 /* The call that all pieces are parts of has no rows itself; that `out` has data says that sums are wanted. */
 static table_status sum_pieces(struct call *call, void *context) {
     struct stream *stream = context;
-    struct pieces *pieces = &stream->pieces;
     table_report report = {0};
-    double begun = seconds_now();
-    stream->summing = 0;
-    stream->goes_on = true;
-    table_status status = pieces_open(pieces, call, stream->slot_rows, DEVICE_LANES, &report);
-    pieces->sum = stream->found;
-    stream->summing += seconds_now() - begun;
-    if (status == TABLE_OK)
-        status = stream->work(stream, pieces->lane_count);
-    begun = seconds_now();
-    if (status == TABLE_OK)
-        status = pieces_keep(pieces);
-    pieces_close(pieces);
-    stream->summing += seconds_now() - begun;
+    const table_status status = pieces_run(call, stream->slot_rows, DEVICE_LANES, &report, work_on_pieces, stream);
     report.units = stream->units;
-    if (call->backend->copy_rows && stream->summing > report.seconds)
-        report.transfer_seconds = stream->summing - report.seconds;
-    if (pieces->begun > 0)
+    if (stream->units > 0)
         add_report(stream, &report);
     return status;
 }
@@ -207,24 +198,19 @@ table_status stream_sum(struct stream *stream, stream_work *work) {
 }
 
 table_status stream_sum_begin_piece(struct stream *stream, const struct stream_slot *slot) {
-    const double begun = seconds_now();
-    if (!stream->goes_on)
+    if (!stream->pieces)
         return sum_slot(stream, slot);
     const struct call call = call_of(stream, slot);
-    const table_status status = pieces_begin(&stream->pieces, &call.scan);
     stream->units += divide_up(slot->rows, TABLE_UNIT_ROWS);
-    stream->summing += seconds_now() - begun;
-    return status;
+    return pieces_begin(stream->pieces, &call.scan);
 }
 
 /* What was found so far is told at once. */
 table_status stream_sum_end_piece(struct stream *stream) {
-    const double begun = seconds_now();
-    if (!stream->goes_on)
+    if (!stream->pieces)
         return TABLE_OK;
-    const table_status status = pieces_end(&stream->pieces);
-    stream->found = stream->pieces.sum;
+    const table_status status = pieces_end(stream->pieces);
+    stream->found = stream->pieces->sum;
     findings_tell(&stream->found, &stream->scan);
-    stream->summing += seconds_now() - begun;
     return status;
 }

@@ -4,7 +4,6 @@
 
 #include "interrupt.h"
 #include "pieces.h"
-#include "seconds.h"
 #include "status.h"
 #include "tree.h"
 #include "views.h"
@@ -42,7 +41,9 @@ static size_t piece_rows(const struct scan *scan) {
     return whole < scan->in.rows && !fits_as_well(scan, whole) ? whole : scan->in.rows;
 }
 
-static table_status run_pieces(const struct scan *whole, struct pieces *pieces) {
+/* Takes all rows of the scan. */
+static table_status take_rows(struct pieces *pieces, void *context) {
+    const struct scan *whole = context;
     table_status status = TABLE_OK;
     interrupt_begin();
     for (size_t first = 0; first < whole->in.rows && status == TABLE_OK && !interrupt_came(); first += pieces->rows) {
@@ -56,24 +57,14 @@ static table_status run_pieces(const struct scan *whole, struct pieces *pieces) 
     while (status == TABLE_OK && pieces->ended < pieces->begun)
         status = pieces_end(pieces);
     const table_status ended = interrupt_end();
-    status = status == TABLE_OK ? ended : status;
-    return status == TABLE_OK ? pieces_keep(pieces) : status;
+    return status == TABLE_OK ? ended : status;
 }
 
 /* `call` has its stream (and clock) open. */
-static table_status sum_through_device(struct call *call, void *context) {
-    struct pieces pieces;
-    struct table_report *report = context;
-    const double begun = seconds_now();
+static table_status sum_through_device(struct call *call, table_report *report) {
     const size_t rows = piece_rows(&call->scan);
     const unsigned lanes = rows < call->scan.in.rows ? DEVICE_LANES : 1;
-    table_status status = pieces_open(&pieces, call, rows, lanes, report);
-    if (status == TABLE_OK)
-        status = run_pieces(&call->scan, &pieces);
-    pieces_close(&pieces);
-    if (status == TABLE_OK && report)
-        report->transfer_seconds = seconds_now() - begun - report->seconds;
-    return status;
+    return pieces_run(call, rows, lanes, report, take_rows, &call->scan);
 }
 
 /* With rows of results beside `out`: what stands above each row, which pieces can do where in begins at the second row,
