@@ -122,6 +122,12 @@ static inline size_t backend_carry_bytes(const struct backend *backend, const st
     return backend->takes_values ? scan->in.columns * table_type_size(scan->element->type) : scan_row_bytes(scan);
 }
 
+/* Waits for what was queued, whatever has failed: the first failure. */
+static inline table_status wait_after(const struct backend *backend, const struct scan *scan, table_status status) {
+    const table_status waited = backend->wait(scan);
+    return status == TABLE_OK ? waited : status;
+}
+
 /* Always there. */
 const struct backend *backend_cpu(void);
 

@@ -70,9 +70,8 @@ static table_status run_stages(const struct backend *backend, const struct plan 
     if (status == TABLE_OK && scan->carry_out)
         status = backend->copy(scan, scan->carry_out, seeds + scan->chunks * row_bytes, row_bytes);
     if (by_host && seeds) {
-        const table_status waited = backend->wait(scan);
+        status = wait_after(backend, scan, status);
         backend->host_release(seeds);
-        status = status == TABLE_OK ? waited : status;
     }
     return status;
 }

@@ -154,8 +154,7 @@ static table_status scan_at_once(struct call *call, void *context) {
     if (status != TABLE_OK)
         return status;
     status = run_planned(call, &plan, rows, allocated ? allocated : small);
-    const table_status waited = backend->wait(&call->scan);
-    status = status == TABLE_OK ? waited : status;
+    status = wait_after(backend, &call->scan, status);
     if (status == TABLE_OK && report)
         status = run_report(call, plan.strategy, report);
     if (allocated)

@@ -28,9 +28,9 @@ table_status stage2_host_copied(const struct backend *backend, const struct scan
         status = stage2_host(backend, scan, totals, rows);
     if (status == TABLE_OK)
         status = backend->copy(scan, seeds, totals, bytes);
-    const table_status waited = backend->wait(scan);
+    status = wait_after(backend, scan, status);
     backend->host_release(totals);
-    return status == TABLE_OK ? waited : status;
+    return status;
 }
 
 /* Where the data is, the totals are a table again, which is scanned by the same stages, to any depth.

@@ -94,8 +94,7 @@ static table_status stage_at_once(struct call *call, void *context) {
     if (status != TABLE_OK)
         return status;
     status = run_stage_checked(backend, &plan, &call->scan, work, workspace);
-    const table_status waited = backend->wait(&call->scan);
-    status = status == TABLE_OK ? waited : status;
+    status = wait_after(backend, &call->scan, status);
     if (status == TABLE_OK && work->report)
         status = report_stage(call, &plan, work);
     backend->release(workspace);

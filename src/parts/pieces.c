@@ -112,8 +112,7 @@ static table_status open_state(struct pieces *pieces, struct call *call) {
     status = backend->allocate(pieces->image.bytes, (void **)&pieces->state);
     if (status == TABLE_OK && call->scan.out.data)
         status = backend->copy(&call->scan, pieces->state, pieces->image.state, pieces->image.bytes);
-    const table_status waited = backend->wait(&call->scan);
-    return status == TABLE_OK ? waited : status;
+    return wait_after(backend, &call->scan, status);
 }
 
 /* For work that needs `bytes` bytes. Pieces that are under way need the old workspace. */
@@ -279,8 +278,7 @@ static table_status keep(struct pieces *pieces) {
         status = backend->copy(whole, pieces->image.state, pieces->state, pieces->image.bytes);
     if (status == TABLE_OK)
         status = run_move_findings(backend, whole, &pieces->sum, true);
-    const table_status waited = backend->wait(whole);
-    status = status == TABLE_OK ? waited : status;
+    status = wait_after(backend, whole, status);
     return status == TABLE_OK && !pieces->alone && !pieces->in_place ? state_image_keep(pieces->whole, &pieces->image)
                                                                      : status;
 }

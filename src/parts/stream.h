@@ -89,10 +89,6 @@ static inline const char *stream_reason(int error) { return error ? strerror(err
 /* Makes ready to read what the options name; the other members are the caller's to fill in. (stream_source.c) */
 void stream_source_begin(struct stream_source *source, const table_stream_options *options);
 
-/* Reads up to `bytes` bytes: all of them, unless the input ends, nothing comes for a while, or the stream is to end.
- * Fewer than 0: it failed, as errno says. */
-int64_t stream_source_read(struct stream_source *source, char *to, size_t bytes);
-
 /* Fills the slot with rows, side by side; slot->rows is 0 when there are none any more. False: the input has ended or
  * failed, as stream->read_status says, and this slot is the last. */
 bool stream_fill(struct stream *stream, struct stream_slot *slot);

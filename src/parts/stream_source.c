@@ -89,7 +89,9 @@ static int64_t read_once(struct stream_source *source, char *to, size_t bytes) {
     return options->read ? options->read(options->read_context, to, bytes) : read_descriptor(source, to, bytes);
 }
 
-int64_t stream_source_read(struct stream_source *source, char *to, size_t bytes) {
+/* Reads up to `bytes` bytes: all of them, unless the input ends, nothing comes for a while, or the stream is to end.
+ * Fewer than 0: it failed, as errno says. */
+static int64_t read_source(struct stream_source *source, char *to, size_t bytes) {
     if (bytes > source->left)
         bytes = (size_t)source->left;
     const int64_t got = bytes > 0 ? read_once(source, to, bytes) : 0;
@@ -210,7 +212,7 @@ static bool fill_forwards(struct stream *stream, struct stream_slot *slot) {
     memcpy(slot->in, source->rest, have);
     while (have < wanted && got > 0) {
         const size_t asked = wanted - have;
-        got = stream_source_read(source, slot->in + have, asked);
+        got = read_source(source, slot->in + have, asked);
         have += got > 0 ? (size_t)got : 0;
         if (have >= source->row_bytes && got > 0 && (size_t)got < asked && !source->waits_for_all)
             break;

@@ -90,9 +90,9 @@ static table_status work_through_device(struct call *call, void *context) {
         round_row(scan->element, sums, last, scan->in.columns, scan->out.type);
     if (status == TABLE_OK && carry_out)
         status = backend->copy(scan, carry_out, sums, row_bytes);
-    const table_status waited = backend->wait(scan);
+    status = wait_after(backend, scan, status);
     free(sums);
-    return status == TABLE_OK ? waited : status;
+    return status;
 }
 
 table_status run_through_device(struct call *call, table_report *report) {

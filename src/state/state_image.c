@@ -50,8 +50,7 @@ table_status state_image_open(const struct call *call, struct state_image *image
         if (status == TABLE_OK && scan->carry_in)
             status = backend->copy(scan, state_row(image->state, scan_row_bytes(scan), slot), scan->carry_in,
                                    scan_row_bytes(scan));
-    const table_status waited = backend->wait(scan);
-    return status == TABLE_OK ? waited : status;
+    return wait_after(backend, scan, status);
 }
 
 void state_image_close(struct state_image *image) {
@@ -72,9 +71,9 @@ table_status state_image_keep(const struct call *call, const struct state_image 
         return status_fail(TABLE_ERROR_HOST_MEMORY, "no %zu bytes of host memory for the sums", scan_row_bytes(scan));
     state_last_sums(image->state, sums);
     status = backend->copy(scan, scan->carry_out, sums, scan_row_bytes(scan));
-    const table_status waited = backend->wait(scan);
+    status = wait_after(backend, scan, status);
     free(sums);
-    return status == TABLE_OK ? waited : status;
+    return status;
 }
 
 /* The totals of each unit of `rows` rows of the scan's table, from row `first` on, into the seeds. */
@@ -225,8 +224,7 @@ static table_status add_rows_of(struct state_image *image, const struct scan *sc
     const double counted = seconds_now();
     if (status == TABLE_OK)
         status = copy_ends(&work);
-    const table_status waited = backend->wait(scan);
-    status = status == TABLE_OK ? waited : status;
+    status = wait_after(backend, scan, status);
     if (status == TABLE_OK && !scan->element->ordered)
         append_sums(&work);
     else if (status == TABLE_OK)
@@ -252,7 +250,7 @@ table_status state_image_add(struct state_image *image, const struct scan *scan)
         status = add_rows_of(image, &inner);
     if (status == TABLE_OK)
         status = backend->copy(scan, scan->load.nans, word, sizeof *scan->load.nans);
-    const table_status waited = backend->wait(scan);
+    status = wait_after(backend, scan, status);
     backend->release(word);
-    return status == TABLE_OK ? waited : status;
+    return status;
 }
