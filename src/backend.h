@@ -25,7 +25,7 @@ struct backend {
     /* Whether AUTO takes the fused pass for that table. NULL: always, as separate stages read everything twice. */
     bool (*prefers_fused)(const struct scan *scan);
 
-    /* The three stages. Stage 2 by the host or by recursion lies above the backends (src/stage2_*.c). Of integers it is
+    /* The three stages. Stage 2 by the host or by recursion lies above the backends (src/stage2.c). Of integers it is
      * stages 1 and 3 again. Of floats it needs `stage2_sweep`, too: in place, of `rows` rows of seeds, row 0 the seed
      * of the first unit, row u + 1 the total of unit u, each row the seed of its unit, and the last one the seed and
      * the total of the last unit added up. bases: the seeds of the totals taken as a table, so that its row j is row

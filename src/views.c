@@ -7,14 +7,7 @@ size_t view_length(ptrdiff_t stride) { return stride < 0 ? 0 - (size_t)stride : 
 
 ptrdiff_t view_step(const struct table_view *view) { return view->stride * (ptrdiff_t)table_type_size(view->type); }
 
-/* All from the lowest value of a table to the end of the highest one. */
-struct span {
-    uintptr_t lowest;
-    size_t bytes;
-};
-
-/* False where that has no size; then, and where it does not fit, `lowest` may have gone around. */
-static bool span_of(const struct table_view *view, struct span *span) {
+bool view_span(const struct table_view *view, struct span *span) {
     const size_t size = table_type_size(view->type);
     size_t gaps, elements;
     *span = (struct span){(uintptr_t)view->data, 0};
@@ -32,7 +25,7 @@ static bool span_of(const struct table_view *view, struct span *span) {
 bool view_fits(const struct table_view *view) {
     struct span span;
     size_t row_bytes;
-    return span_of(view, &span) && span.lowest <= (uintptr_t)view->data && span.bytes <= UINTPTR_MAX - span.lowest &&
+    return view_span(view, &span) && span.lowest <= (uintptr_t)view->data && span.bytes <= UINTPTR_MAX - span.lowest &&
            checked_multiply(view->columns, sizeof(uint64_t), &row_bytes) && row_bytes <= PTRDIFF_MAX;
 }
 
@@ -47,7 +40,7 @@ static bool side_by_side(const struct table_view *lower, const struct table_view
 
 bool views_are_apart(const struct table_view *a, const struct table_view *b) {
     struct span of_a, of_b;
-    if (!span_of(a, &of_a) || !span_of(b, &of_b) || of_a.bytes == 0 || of_b.bytes == 0)
+    if (!view_span(a, &of_a) || !view_span(b, &of_b) || of_a.bytes == 0 || of_b.bytes == 0)
         return true;
     return of_a.lowest <= of_b.lowest
                ? of_b.lowest - of_a.lowest >= of_a.bytes || side_by_side(a, b, of_b.lowest - of_a.lowest)

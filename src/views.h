@@ -15,6 +15,14 @@ size_t view_length(ptrdiff_t stride);
 /* Bytes from one row to the next, perhaps less than 0. The table fits. */
 ptrdiff_t view_step(const struct table_view *view);
 
+/* All from the lowest value of a table to the end of the highest one. False where that has no size; then, and where it
+ * does not fit, `lowest` may have gone around. */
+struct span {
+    uintptr_t lowest;
+    size_t bytes;
+};
+bool view_span(const struct table_view *view, struct span *span);
+
 /* Whether the table lies within the address space, and its columns as the widest sums have a size that fits in
  * ptrdiff_t, as then its stride has, which is 0 where there are no columns. */
 bool view_fits(const struct table_view *view);

@@ -41,15 +41,14 @@ static int by_place(const void *a, const void *b) {
 
 static void put_extent(struct extent **to, const char *name, const struct table_view *view, size_t column,
                        bool written) {
-    const ptrdiff_t size = (ptrdiff_t)table_type_size(view->type), stride = view->stride;
-    const ptrdiff_t last = view->rows > 1 ? ((ptrdiff_t)view->rows - 1) * stride : 0;
-    const char *data = view->data;
-    if (view->rows == 0 || view->columns == 0 || !data)
+    const size_t size = table_type_size(view->type);
+    struct span span;
+    if (!view->data || !view_span(view, &span) || span.bytes == 0)
         return;
-    *(*to)++ = (struct extent){.begin = data + (last < 0 ? last : 0) * size,
-                               .end = data + ((last > 0 ? last : 0) + (ptrdiff_t)view->columns) * size,
-                               .width = view->columns * (size_t)size,
-                               .pitch = view_length(stride) * (size_t)size,
+    *(*to)++ = (struct extent){.begin = (const char *)span.lowest,
+                               .end = (const char *)(span.lowest + span.bytes),
+                               .width = view->columns * size,
+                               .pitch = view_length(view->stride) * size,
                                .view = *view,
                                .column = column,
                                .name = name,

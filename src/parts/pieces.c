@@ -4,6 +4,7 @@
 #include "seconds.h"
 #include "state/state_call.h"
 #include "status.h"
+#include "views.h"
 
 static const struct scan *scan_of(const struct pieces *pieces) { return &pieces->whole->scan; }
 static const struct backend *backend_of(const struct pieces *pieces) { return pieces->whole->backend; }
@@ -184,11 +185,11 @@ struct host_rows {
 };
 
 static struct host_rows host_rows(const struct table_view *table) {
-    const ptrdiff_t size = (ptrdiff_t)table_type_size(table->type), step = table->stride * size;
-    const ptrdiff_t lowest = step < 0 ? (ptrdiff_t)table->rows - 1 : 0;
-    return (struct host_rows){.lowest = (char *)table->data + lowest * step,
-                              .pitch = (size_t)(step < 0 ? -step : step),
-                              .width = table->columns * (size_t)size};
+    struct span span;
+    view_span(table, &span);
+    return (struct host_rows){.lowest = (char *)span.lowest,
+                              .pitch = view_length(table->stride) * table_type_size(table->type),
+                              .width = table->columns * table_type_size(table->type)};
 }
 
 static table_status copy_in(const struct backend *backend, const struct piece_lane *lane, const struct table_view *in) {
