@@ -56,8 +56,8 @@ table_status validate_scan(const struct table_view *a, const struct table_view *
 table_status validate_recurrence(const struct table_view *a, const struct table_view *b, const struct table_view *h,
                                  const struct table_scan_options *options, enum call_form form, struct call *call);
 
-/* Checks the coefficients `a` of a call whose tables were checked, and makes them its scan's; and that they are where the
- * tables are, and that a row which is carried in is let through. (validate_factors.c) */
+/* Checks the coefficients `a` of a call whose tables were checked, and makes them its scan's; and that they are where
+ * the tables are, and that a row which is carried in is let through. (validate_factors.c) */
 table_status validate_factors(const struct table_view *a, const struct table_scan_options *options, struct call *call);
 table_status validate_factors_reached(const struct call *call);
 
