@@ -173,8 +173,11 @@ table_status refuse_wrong_options(const table_scan_options *options, enum call_f
         return status_fail(TABLE_ERROR_ARGUMENT, "options->operation: recurrences are table_linear_recurrence()");
     if (options->first_coefficients && !options->shifted_coefficients)
         return status_fail(TABLE_ERROR_ARGUMENT, "options->first_coefficients is for shifted_coefficients, which is 0");
-    table_status status = refuse(is_recurrence ? CALLER_RECURRENCE : CALLER_WITHOUT_COEFFICIENTS, options);
-    if (status == TABLE_OK)
-        status = refuse(form == CALL_ON_STREAM ? CALLER_STREAM_FORM : CALLER_ONE_CALL, options);
-    return status == TABLE_OK ? validate_reserved(options->reserved, RESERVED_WORDS(options)) : status;
+    const enum caller kind = is_recurrence ? CALLER_RECURRENCE : CALLER_WITHOUT_COEFFICIENTS;
+    const enum caller shape = form == CALL_ON_STREAM ? CALLER_STREAM_FORM : CALLER_ONE_CALL;
+    if (set_of(options) & (callers[kind].refused | callers[shape].refused)) {
+        const table_status status = refuse(kind, options);
+        return status == TABLE_OK ? refuse(shape, options) : status;
+    }
+    return validate_reserved(options->reserved, RESERVED_WORDS(options));
 }
