@@ -152,8 +152,11 @@ const struct element *element_kept_as(table_operation operation, table_type kept
     }
 }
 
-const struct element *element_of(table_operation operation, table_type out) {
-    return element_kept_as(operation, is_extreme(operation) ? widened(out) : type_of_sums(out));
+const struct element *element_of(table_operation operation, table_type out, table_type kept) {
+    const table_type usual = is_extreme(operation) ? widened(out) : type_of_sums(out);
+    if (kept == 0 || kept == usual)
+        return element_kept_as(operation, usual);
+    return kept == TABLE_F64 && out == TABLE_F32 && !is_extreme(operation) ? element_kept_as(operation, kept) : NULL;
 }
 
 bool element_takes(const struct element *element, table_type in, table_type out) {
@@ -163,12 +166,12 @@ bool element_takes(const struct element *element, table_type in, table_type out)
 }
 
 int table_operation_supported(table_operation operation, table_type in, table_type out) {
-    const struct element *element = element_of(operation, out);
+    const struct element *element = element_of(operation, out, 0);
     return element && element_takes(element, in, out);
 }
 
 table_type table_kept_type(table_operation operation, table_type out) {
-    const struct element *element = element_of(operation, out);
+    const struct element *element = element_of(operation, out, 0);
     return element ? element->type : (table_type)0;
 }
 

@@ -34,8 +34,9 @@ struct element {
     void (*settle)(void *elements, size_t count);
 };
 
-/* The element that results of type `out` are made of; NULL if there are no such results. */
-const struct element *element_of(table_operation operation, table_type out);
+/* The element that results of type `out` are made of, kept as the type that was asked for (0: none was); NULL if there
+ * are no such results. */
+const struct element *element_of(table_operation operation, table_type out, table_type kept);
 
 /* Whether values of type `in` can become results of type `out` by it. */
 bool element_takes(const struct element *element, table_type in, table_type out);

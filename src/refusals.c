@@ -24,7 +24,8 @@
     X(WORKSPACE, workspace, options->workspace || options->workspace_bytes)                                            \
     X(SHIFTED_COEFFICIENTS, shifted_coefficients, options->shifted_coefficients != 0)                                  \
     X(FIRST_COEFFICIENTS, first_coefficients, options->first_coefficients != NULL)                                     \
-    X(COEFFICIENT_STEP, coefficient_step, options->coefficient_step != 0)
+    X(COEFFICIENT_STEP, coefficient_step, options->coefficient_step != 0)                                              \
+    X(KEPT, kept, options->kept != 0)
 
 #define NUMBER(OPTION, NAME, IS_SET) OPTION,
 enum { OPTIONS(NUMBER) };
@@ -40,18 +41,19 @@ static const struct {
     [CALLER_WITHOUT_COEFFICIENTS] = {BIT(SHIFTED_COEFFICIENTS) | BIT(FIRST_COEFFICIENTS) | BIT(COEFFICIENT_STEP),
                                      "calls without coefficients"},
     [CALLER_RECURRENCE] = {BIT(OPERATION) | BIT(OFFSETS) | BIT(FIRST_OVERFLOW), "recurrences"},
-    [CALLER_LAST_VALUES] = {BIT(EXCLUSIVE) | BIT(TABLES), "recurrences without a table of results"},
+    [CALLER_LAST_VALUES] = {BIT(EXCLUSIVE) | BIT(TABLES) | BIT(KEPT), "recurrences without a table of results"},
     [CALLER_OFFSETS] = {0, "offsets"},
     [CALLER_ONE_CALL] = {BIT(STREAM) | BIT(WORKSPACE), "the one-call forms, but for the stream forms"},
     [CALLER_STREAM_FORM] = {BIT(REPORT), "the stream forms, which cannot wait for the times"},
-    [CALLER_TOTALS] = {BIT(EXCLUSIVE) | BIT(OFFSETS) | BIT(TABLES) | BIT(CARRY_OUT) | BIT(FIRST_OVERFLOW), "totals"},
+    [CALLER_TOTALS] = {BIT(EXCLUSIVE) | BIT(OFFSETS) | BIT(TABLES) | BIT(CARRY_OUT) | BIT(FIRST_OVERFLOW) | BIT(KEPT),
+                       "totals"},
     [CALLER_STAGE] = {BIT(OPERATION) | BIT(OFFSETS) | BIT(TABLES) | BIT(SKIPPED) | BIT(STATE), "a stage by itself"},
     [CALLER_SEGMENTS] = {BIT(TABLES) | BIT(STATE) | BIT(FIRST_COEFFICIENTS) | BIT(COEFFICIENT_STEP), "segments"},
     [CALLER_TOTALS_OF_SEGMENTS] = {BIT(EXCLUSIVE) | BIT(OFFSETS) | BIT(TABLES) | BIT(FIRST_OVERFLOW) | BIT(STATE) |
-                                       BIT(FIRST_COEFFICIENTS) | BIT(COEFFICIENT_STEP),
+                                       BIT(KEPT) | BIT(FIRST_COEFFICIENTS) | BIT(COEFFICIENT_STEP),
                                    "totals of segments"},
     [CALLER_EXTREME_ROWS] = {BIT(OPERATION) | BIT(EXCLUSIVE) | BIT(REVERSE) | BIT(OFFSETS) | BIT(SKIP_NAN) |
-                                 BIT(FIRST_OVERFLOW) | BIT(STATE) | BIT(REPORT),
+                                 BIT(FIRST_OVERFLOW) | BIT(STATE) | BIT(REPORT) | BIT(KEPT),
                              "the rows of extremes"},
     [CALLER_COLUMNS] = {BIT(OFFSETS) | BIT(TABLES) | BIT(COEFFICIENT_STEP),
                         "columns that lie apart, which are those of one table"},
@@ -99,6 +101,9 @@ table_status refuse_float_products(enum caller caller, table_operation operation
 /* What the CUDA backend does not know of an operation that is not a sum, of which the first one is told. */
 table_status refuse_operation(const struct call *call, bool has_rows) {
     const struct scan *scan = &call->scan;
+    if (call->backend->copy_rows && scan->out.type == TABLE_F32 && scan->element->type == TABLE_F64)
+        return status_fail(TABLE_ERROR_BACKEND, "options->kept: the CUDA backend does not keep %s of f32 as f64 yet",
+                           element_plural(scan->element));
     const struct {
         bool is_asked;
         const char *name;
@@ -166,9 +171,6 @@ table_status refuse_wrong_options(const table_scan_options *options, enum call_f
         return status_fail(TABLE_ERROR_ARGUMENT, "options->backend %d is no backend", (int)options->backend);
     if ((unsigned)options->strategy > TABLE_STRATEGY_FUSED)
         return status_fail(TABLE_ERROR_ARGUMENT, "options->strategy %d is no strategy", (int)options->strategy);
-    if (options->unused)
-        return status_fail(TABLE_ERROR_ARGUMENT, "options->unused is %d, not 0: the options were not cleared",
-                           options->unused);
     if (options->operation == TABLE_RECURRENCE)
         return status_fail(TABLE_ERROR_ARGUMENT, "options->operation: recurrences are table_linear_recurrence()");
     if (options->first_coefficients && !options->shifted_coefficients)

@@ -21,21 +21,29 @@ static void narrow_row(const uint32_t *from, char *to, size_t columns, table_typ
     }
 }
 
-void round_row(const struct element *element, const void *row, void *results, size_t columns, table_type type) {
-    const float *const from = row;
-    char *const to = results;
-    if (element->type == type) {
-        memcpy(results, row, columns * element->bytes);
-        return;
-    }
-    if (element->type != TABLE_F32) {
-        narrow_row(row, results, columns, type);
-        return;
-    }
+static void round_halves(const float *from, char *to, size_t columns, table_type type) {
     for (size_t j = 0; j < columns; j++) {
         const uint16_t bits = type == TABLE_F16 ? value_f16_of(from[j]).bits : value_bf16_of(from[j]).bits;
         memcpy(to + j * sizeof bits, &bits, sizeof bits);
     }
+}
+
+static void round_doubles(const double *from, char *to, size_t columns) {
+    for (size_t j = 0; j < columns; j++) {
+        const float value = (float)from[j];
+        memcpy(to + j * sizeof value, &value, sizeof value);
+    }
+}
+
+void round_row(const struct element *element, const void *row, void *results, size_t columns, table_type type) {
+    if (element->type == type)
+        memcpy(results, row, columns * element->bytes);
+    else if (element->type == TABLE_F64)
+        round_doubles(row, results, columns);
+    else if (element->type == TABLE_F32)
+        round_halves(row, results, columns, type);
+    else
+        narrow_row(row, results, columns, type);
 }
 
 static void settle_block(const struct tree *tree, void *total) {

@@ -136,9 +136,13 @@ static bool is_kept_as(table_operation operation, table_type in, table_type kept
     return table_operation_supported(operation, in, in) && table_kept_type(operation, in) == kept;
 }
 
-static table_status validate_types(struct scan *scan, table_operation operation, enum call_form form) {
+static table_status validate_types(struct scan *scan, table_operation operation, table_type kept, enum call_form form) {
     const table_type in = scan->in.type, out = scan->out.type;
-    const struct element *element = scan->element = element_of(operation, out);
+    const struct element *element = scan->element = element_of(operation, out, kept);
+    if (!element && element_of(operation, out, 0))
+        return status_fail(TABLE_ERROR_TYPE, "options->kept %d (%s): %s of %s are not kept as that", (int)kept,
+                           table_type_name(kept) ? table_type_name(kept) : "no type",
+                           element_plural(element_of(operation, out, 0)), table_type_name(out));
     if (form != CALL_FOR_TOTALS)
         return element && element_takes(element, in, out) ? TABLE_OK : refuse_types(operation, in, out, "out->type");
     if (element && out == element->type && is_kept_as(operation, in, out))
@@ -191,7 +195,7 @@ static table_status validate_tables(struct call *call, const struct table_view *
         status = validate_table(call->out_name, out, out);
     scan->out = *out;
     if (status == TABLE_OK)
-        status = validate_types(scan, operation, form);
+        status = validate_types(scan, operation, options->kept, form);
     if (status != TABLE_OK)
         return status;
     if (options->reverse) {

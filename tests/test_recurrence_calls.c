@@ -244,7 +244,8 @@ static void test_wrong_calls(void **state) {
     WRONG(ARGUMENT, "shifted_coefficients is 2", call.options.shifted_coefficients = 2);
     WRONG(ARGUMENT, "first_coefficients is for", call.options.first_coefficients = memory.first);
     WRONG(ARGUMENT, "let through", call.options.shifted_coefficients = 1);
-    WRONG(ARGUMENT, "unused", call.options.unused = 1);
+    WRONG(TYPE, "kept 12", call.options.kept = TABLE_F16);
+    WRONG(TYPE, "kept -1", call.options.kept = (table_type)-1);
     WRONG(TOO_LARGE, "coefficient_step", call.options.tables = 2, call.options.coefficient_step = PTRDIFF_MAX,
           call.options.in_step = call.options.out_step = ROWS * COLUMNS, call.options.carry_in = NULL,
           call.options.carry_out = NULL);

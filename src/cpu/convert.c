@@ -66,6 +66,7 @@ TABLE_SUM_PAIRS(DEFINE_PAIR)
 NARROWED(DEFINE_NARROW)
 DEFINE_RUN(run_F32_F16, value_f16, float, value_f16_of)
 DEFINE_RUN(run_F32_BF16, value_bf16, float, value_bf16_of)
+DEFINE_RUN(run_F64_F32, float, double, (float))
 
 /* Halves that kernels take are converted as they do it, two vectors at a time; the rest by the loops above. */
 #define DEFINE_HALVES(format, widen, round, widen_rest, round_rest)                                                    \
@@ -113,6 +114,7 @@ TABLE_SUM_PAIRS(DEFINE_PAIR)
 NARROWED(DEFINE_NARROW_ROWS)
 DEFINE_CONVERT(convert_F32_F16, run_F32_F16, value_f16, float)
 DEFINE_CONVERT(convert_F32_BF16, run_F32_BF16, value_bf16, float)
+DEFINE_CONVERT(convert_F64_F32, run_F64_F32, float, double)
 
 /* Makes NaN the value that is nothing, and counts them. */
 #define DEFINE_SKIP(name, TYPE)                                                                                        \
@@ -135,6 +137,6 @@ DEFINE_SKIP(clear_nan_f64, double)
 
 const struct cpu_conversions CONVERSIONS = {
     .convert = {TABLE_SUM_PAIRS(CONVERT_PAIR) NARROWED(CONVERT_NARROWED)[TABLE_F32][TABLE_F16] = convert_F32_F16,
-                [TABLE_F32][TABLE_BF16] = convert_F32_BF16},
+                [TABLE_F32][TABLE_BF16] = convert_F32_BF16, [TABLE_F64][TABLE_F32] = convert_F64_F32},
     .clear_nan = {[TABLE_F32] = clear_nan_f32, [TABLE_F64] = clear_nan_f64},
 };

@@ -213,7 +213,7 @@ static table_status plan_work(struct key_call *call, bool per_chunk, struct hist
         histogram->rows_at = layout_place(layout, pass->chunks, row_bytes);
         histogram->totals = (struct scan){.in = pass->result,
                                           .out = pass->result,
-                                          .element = element_of(TABLE_SUM, pass->result.type),
+                                          .element = element_of(TABLE_SUM, pass->result.type, 0),
                                           .threads = call->call.scan.threads};
         histogram->totals.out.data = NULL;
         plan_chunks(&histogram->totals);

@@ -44,7 +44,7 @@ static _Alignas(TABLE_WORKSPACE_ALIGNMENT) char stand_ins[2][TABLE_WORKSPACE_ALI
 struct scan key_call_scan(const struct key_call *call, const struct table_view *in, const struct table_view *out) {
     struct scan scan = {.in = *in,
                         .out = *out,
-                        .element = element_of(TABLE_SUM, out->type),
+                        .element = element_of(TABLE_SUM, out->type, 0),
                         .threads = call->call.scan.threads,
                         .stream = call->call.scan.stream};
     if (!in->data)

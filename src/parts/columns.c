@@ -276,7 +276,7 @@ static table_status scan_columns(const table_columns *a, const table_columns *in
     table_status status = validate_shapes(&columns);
     if (status != TABLE_OK)
         return status;
-    columns.element = element_of(a ? TABLE_RECURRENCE : columns.options.operation, out->type);
+    columns.element = element_of(a ? TABLE_RECURRENCE : columns.options.operation, out->type, columns.options.kept);
     status = validate_state(&columns, columns.options.state);
     columns.options.state = NULL;
     if (status == TABLE_OK)
