@@ -125,7 +125,7 @@ static void call(const struct batch *b, const table_view *in, const table_view *
                  struct random *random) {
     const char *wrong = NULL;
     if (b->streamed)
-        wrong = call_on_stream(b->way, in, out, options, random);
+        wrong = call_on_stream(b->way, NULL, in, out, options, random);
     else if (table_prefix_sum(in, out, options) != TABLE_OK)
         wrong = "table_prefix_sum";
     require(b, !wrong, wrong);

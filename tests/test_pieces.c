@@ -1,4 +1,4 @@
-/* One sum, product, maximum or minimum in pieces that go on by a state, cut anywhere, each piece in another form of
+/* One sum, product, maximum, minimum or recurrence in pieces that go on by a state, cut anywhere, each piece in another form of
  * call, in any layout: rows from the last one to the first, data at any address, in place, sums from the end, a row of
  * offsets, NaN that count as nothing, no columns. Pieces have the bits of the whole table's sums, and leave the state
  * that the whole leaves. */
@@ -30,6 +30,29 @@ static bool open_table(struct trial *t, struct table *table, const struct memory
     return table_open_anywhere(table, memory, type, rows, columns, random_once_in(random, 3) ? -stride : stride,
                                random_below(random, 4) * size + skew,
                                skew == 0 && random_once_in(random, 2) ? EDGE_BACK : EDGE_FRONT);
+}
+
+/* The coefficients of the piece, which only recurrences have. */
+static void open_coefficients(struct trial *t, struct table *a, const struct memory *memory) {
+    if (t->operation != TABLE_RECURRENCE)
+        return;
+    trial_require(t, open_table(t, a, memory, t->a_type, t->a_by_row ? t->piece : 1, trial_a_columns(t)),
+                  "out of memory");
+    table_set_packed(a, trial_a(t, t->done, t->piece));
+    trial_require(t, table_upload(a), "a cannot be written");
+}
+
+static void close_coefficients(struct trial *t, struct table *a) {
+    if (t->operation != TABLE_RECURRENCE)
+        return;
+    trial_require_image(t, a, "a");
+    table_close(a);
+}
+
+static table_status call(const struct trial *t, const table_view *a, const table_view *in, const table_view *out,
+                         const table_scan_options *options) {
+    return t->operation == TABLE_RECURRENCE ? table_linear_recurrence(a, in, out, options)
+                                            : table_prefix_sum(in, out, options);
 }
 
 /* The tables of rows that are counted from `first` on. With offsets `in` may begin at the second row of `out`. */
@@ -78,40 +101,54 @@ static void close_tables(struct trial *t, struct tables *tables) {
 /* One call for the piece. The stream form looks at no start of a sum that has begun. */
 static void sum_by_call(struct trial *t, const struct memory *memory, const struct memory *beside, bool on_stream) {
     struct tables tables;
+    struct table a;
     struct sides sides;
     open_tables(t, &tables, memory, t->done, t->piece, t->offsets);
+    open_coefficients(t, &a, memory);
     table_scan_options options = trial_options(t, beside, on_stream, &sides);
     if (memory != t->way->memory)
         options.backend = TABLE_BACKEND_CPU;
     if (on_stream) {
-        const char *wrong = call_on_stream(t->way, &tables.from, &tables.out.view, &options, &t->random);
+        const char *wrong = call_on_stream(t->way, t->operation == TABLE_RECURRENCE ? &a.view : NULL, &tables.from,
+                                           &tables.out.view, &options, &t->random);
         trial_require(t, !wrong, wrong);
     } else {
-        trial_ok(t, table_prefix_sum(&tables.from, &tables.out.view, &options));
+        trial_ok(t, call(t, &a.view, &tables.from, &tables.out.view, &options));
     }
     close_tables(t, &tables);
+    close_coefficients(t, &a);
     trial_close_sides(t, &options, &sides);
 }
 
 static void sum_here(struct trial *t) { sum_by_call(t, t->way->memory, t->way->memory, false); }
 static void sum_with_host_state(struct trial *t) { sum_by_call(t, t->way->memory, &host_memory, false); }
 static void sum_on_cpu(struct trial *t) { sum_by_call(t, &host_memory, &host_memory, false); }
-/* Columns as tables that lie between each other; the first overflow of several tables is another one. */
+/* Columns, or several at a time, as tables that lie between each other; the first overflow of several tables is another
+ * one. */
 static void sum_batch(struct trial *t) {
     struct tables tables;
+    struct table a;
     struct sides sides;
+    size_t width = 1 + random_below(&t->random, 3);
+    width = t->columns % width == 0 && (trial_a_columns(t) > 1 || !t->shifted) ? width : 1;
     open_tables(t, &tables, t->way->memory, t->done, t->piece, t->offsets);
+    open_coefficients(t, &a, t->way->memory);
     const table_scan_options options = trial_options(t, t->way->memory, false, &sides);
     table_scan_options given = options;
-    table_view in = tables.from, out = tables.out.view;
-    in.columns = out.columns = 1;
-    given.tables = t->columns;
-    given.in_step = given.out_step = 1;
+    table_view in = tables.from, out = tables.out.view, some_a = a.view;
+    in.columns = out.columns = width;
+    given.tables = t->columns / width;
+    given.in_step = given.out_step = (ptrdiff_t)width;
     given.first_overflow = NULL;
-    trial_ok(t, table_prefix_sum(&in, &out, &given));
+    if (t->operation == TABLE_RECURRENCE && t->a_by_column) {
+        some_a.columns = width;
+        given.coefficient_step = (ptrdiff_t)width;
+    }
+    trial_ok(t, call(t, &some_a, &in, &out, &given));
     if (options.first_overflow)
         block_close(&sides.word);
     close_tables(t, &tables);
+    close_coefficients(t, &a);
     trial_close_sides(t, &given, &sides);
 }
 
@@ -120,7 +157,7 @@ static void sum_on_stream(struct trial *t) { sum_by_call(t, t->way->memory, t->w
 /* Without results; `totals`: the sums through the piece are wanted. */
 static void feed(struct trial *t, bool totals) {
     struct trial fed = *t;
-    struct table in;
+    struct table in, a;
     struct sides sides;
     struct block row;
     char *found = malloc(t->columns * element_size(t->sum_type) + 1);
@@ -130,9 +167,15 @@ static void feed(struct trial *t, bool totals) {
     fed.exclusive = fed.offsets = false;
     table_scan_options options = trial_options(&fed, t->way->memory, false, &sides), given = options;
     given.carry_out = given.first_overflow = NULL;
+    open_coefficients(t, &a, t->way->memory);
     trial_require(t, block_open(&row, t->way->memory, t->columns * element_size(t->sum_type), 0, EDGE_FRONT),
                   "no memory");
-    trial_ok(t, table_column_totals(&in.view, t->sum_type, totals ? row.address : NULL, &given));
+    void *const to = totals ? row.address : NULL;
+    table_scan_options to_carry = given;
+    to_carry.carry_out = to;
+    trial_ok(t, t->operation == TABLE_RECURRENCE ? table_linear_recurrence(&a.view, &in.view, NULL, &to_carry)
+                                                 : table_column_totals(&in.view, t->sum_type, to, &given));
+    close_coefficients(t, &a);
     trial_require(t, block_download(&row, found) && block_surroundings_intact(&row), "the totals cannot be read");
     if (totals)
         trial_require_row(t, trial_sums(t, t->done + t->piece), found, "totals");
@@ -176,7 +219,8 @@ static void set_column(const struct trial *t, struct table *column, const char *
 /* Columns that lie apart. */
 static void sum_columns(struct trial *t) {
     struct table in[COLUMNS_MOST], out[COLUMNS_MOST];
-    table_column from[COLUMNS_MOST], to[COLUMNS_MOST];
+    table_column from[COLUMNS_MOST], to[COLUMNS_MOST], of_a[COLUMNS_MOST];
+    struct table a;
     const bool in_place = t->in_type == t->out_type && random_once_in(&t->random, 3);
     struct sides sides;
     for (size_t j = 0; j < t->columns; j++) {
@@ -191,10 +235,16 @@ static void sum_columns(struct trial *t) {
         to[j] = in_place ? from[j] : (table_column){out[j].view.data, out[j].view.stride};
     }
     const table_columns all = {from, t->columns, t->piece, t->in_type}, sums = {to, t->columns, t->piece, t->out_type};
+    open_coefficients(t, &a, t->way->memory);
+    for (size_t j = 0; t->operation == TABLE_RECURRENCE && j < trial_a_columns(t); j++)
+        of_a[j] = (table_column){(char *)a.view.data + j * element_size(t->a_type), a.view.stride};
+    const table_columns factors = {of_a, trial_a_columns(t), t->a_by_row ? t->piece : 1, t->a_type};
     table_scan_options options = trial_options(t, &host_memory, false, &sides);
     table_report report = {0};
     options.report = random_once_in(&t->random, 3) ? &report : NULL; /* with it, one column after the other */
-    trial_ok(t, table_prefix_sum_columns(&all, &sums, &options));
+    trial_ok(t, t->operation == TABLE_RECURRENCE ? table_linear_recurrence_columns(&factors, &all, &sums, &options)
+                                                 : table_prefix_sum_columns(&all, &sums, &options));
+    close_coefficients(t, &a);
     trial_require(t, !options.report || report.backend != TABLE_BACKEND_AUTO, "the report is not written");
     char *results = trial_results(t, t->done, t->piece, false);
     for (size_t j = 0; j < t->columns; j++) {
@@ -349,6 +399,19 @@ static void stream_memory(struct trial *t, table_stream_options *options, struct
     trial_require(t, ends->room == 0, "the output is shorter");
 }
 
+/* Those of rows of the stream, side by side, in the order of the table. */
+static int read_coefficients(void *context, uint64_t first, size_t rows, void *to) {
+    const struct trial *t = context;
+    const size_t row = trial_a_columns(t) * element_size(t->a_type), last = t->done + t->piece - 1;
+    char all[8 * TRIAL_COLUMNS_MOST + 1];
+    for (size_t i = 0; i < rows; i++) {
+        const size_t at = (size_t)first + i, counted = t->reverse ? last - at : t->done + at;
+        trial_a_of_row(t, counted, t->shifted, all);
+        memcpy((char *)to + i * row, all, row);
+    }
+    return 0;
+}
+
 /* A stream of the piece as bytes. */
 static void sum_stream(struct trial *t) {
     const size_t in_row = t->columns * element_size(t->in_type), out_row = t->columns * element_size(t->out_type);
@@ -362,6 +425,12 @@ static void sum_stream(struct trial *t) {
     struct sides sides;
     trial_require(t, found != NULL, "out of memory");
     ends.left = t->piece > 0 ? (t->piece - 1) * pitch + in_row : 0;
+    const bool own = t->a_by_row || t->shifted || random_once_in(&t->random, 3);
+    const table_stream_coefficients a = {.type = t->a_type,
+                                         .columns = trial_a_columns(t),
+                                         .row = own ? NULL : t->a,
+                                         .read = own ? read_coefficients : NULL,
+                                         .read_context = t};
     table_scan_options scan = trial_options(t, &host_memory, false, &sides);
     table_stream_options options = {.in_type = t->in_type,
                                     .out_type = t->out_type,
@@ -372,7 +441,10 @@ static void sum_stream(struct trial *t) {
                                     .look_context = &ends,
                                     .memory = random_once_in(&t->random, 2) ? 0 : (size_t)1 << 20,
                                     .scan = scan,
+                                    .coefficients = t->operation == TABLE_RECURRENCE ? &a : NULL,
                                     .report = &report};
+    options.scan.shifted_coefficients = 0;
+    options.scan.first_coefficients = NULL;
     (files ? stream_files : stream_memory)(t, &options, &ends, least);
     trial_require(t, !options.look || ends.looked == t->piece, "look() was not shown all rows");
     char *expected = trial_results(t, t->done, t->piece, t->offsets);
@@ -386,7 +458,9 @@ static void sum_stream(struct trial *t) {
     free(found);
 }
 
+static bool is_on_cpu(const struct trial *t) { return t->way->backend == TABLE_BACKEND_CPU; }
 static bool takes_all(const struct trial *t) { return t->way != NULL; }
+static bool takes_parts(const struct trial *t) { return !trial_is_map(t); }
 static bool takes_device_tables(const struct trial *t) { return t->way->direct; }
 static bool takes_batches(const struct trial *t) { return !t->with_state && t->columns > 0; }
 static bool takes_states(const struct trial *t) { return t->with_state; }
@@ -395,8 +469,12 @@ static bool takes_begun_states(const struct trial *t) {
     trial_ok(t, table_state_describe(t->state, t->state_bytes, &facts));
     return t->with_state && facts.version > 0;
 }
-static bool takes_columns(const struct trial *t) { return t->columns > 0 && t->columns <= COLUMNS_MOST && !t->offsets; }
-static bool takes_files(const struct trial *t) { return t->columns > 0 && !(t->reverse && t->piece == 0); }
+static bool takes_columns(const struct trial *t) {
+    return t->columns > 0 && t->columns <= COLUMNS_MOST && !t->offsets && (is_on_cpu(t) || !trial_is_map(t));
+}
+static bool takes_files(const struct trial *t) {
+    return t->columns > 0 && !(t->reverse && t->piece == 0) && (is_on_cpu(t) || !trial_is_map(t));
+}
 
 static const struct form {
     const char *name;
@@ -410,7 +488,7 @@ static const struct form {
              {"a range that is joined", join_range, takes_begun_states},
              {"columns", sum_columns, takes_columns},
              {"columns as tables", sum_batch, takes_batches},
-             {"parts", sum_parts, takes_all},
+             {"parts", sum_parts, takes_parts},
              {"a stream", sum_stream, takes_files}};
 enum { FORMS = sizeof forms / sizeof *forms, ON_CPU = 1 };
 
@@ -507,6 +585,16 @@ static void check_table(struct random *random, const struct way *way, table_oper
                       .offsets = random_once_in(random, 3),
                       .has_start = random_once_in(random, 2),
                       .with_state = !random_once_in(random, 4)};
+    if (trial_is_map(&t)) {
+        t.offsets = false;
+        t.with_state = t.with_state && is_on_cpu(&t);
+    }
+    if (operation == TABLE_RECURRENCE) {
+        t.a_type = pair.in == TABLE_F64 || random_once_in(random, 2) ? pair.in : TABLE_F32;
+        t.a_by_row = !random_once_in(random, 3);
+        t.a_by_column = !random_once_in(random, 3);
+        t.shifted = random_once_in(random, 3);
+    }
     t.exclusive = !t.offsets && random_once_in(random, 2);
     t.skip_nan = element_is_float(pair.out) && random_once_in(random, 3);
     if (operation == TABLE_SUM && element_is_float(pair.out) && rows * columns < 100000 && random_once_in(random, 4)) {
@@ -528,6 +616,22 @@ static void check_random_table(struct random *random, const struct way *way, tab
     else if (random_once_in(random, 12) && columns > 0) /* chunks for threads to share */
         rows = random_below(random, (run_small() ? 3 : 11) * chunk_rows(pair.out, columns));
     check_table(random, way, operation, pair, rows, columns);
+}
+
+/* What recurrences and products of floats are made of. */
+static const struct type_pair map_pairs[] = {{TABLE_F32, TABLE_F32}, {TABLE_F64, TABLE_F64},   {TABLE_F16, TABLE_F16},
+                                             {TABLE_F16, TABLE_F32}, {TABLE_BF16, TABLE_BF16}, {TABLE_BF16, TABLE_F32}};
+
+static void test_maps(void **state) {
+    const unsigned rounds = (run_small() ? 8 : 40) * run_rounds();
+    struct random random = {run_seed() + 2};
+    (void)state;
+    for (size_t i = 0; i < way_count; i++)
+        for (size_t pair = 0; pair < sizeof map_pairs / sizeof *map_pairs; pair++)
+            for (unsigned round = 0; round < rounds; round++)
+                if (ways[i].direct && !ways[i].fused_alone && random_once_in(&random, run_few()))
+                    check_random_table(&random, &ways[i], round % 4 == 0 ? TABLE_PRODUCT : TABLE_RECURRENCE,
+                                       map_pairs[pair]);
 }
 
 /* Of the other operations the CUDA backend has fewer forms: test_operations.c. */
@@ -558,7 +662,8 @@ static void test_large_pieces(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_random_cuts), cmocka_unit_test(test_large_pieces)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_random_cuts), cmocka_unit_test(test_maps),
+                                       cmocka_unit_test(test_large_pieces)};
     const char *unavailable = ways_unavailable() ? ways_unavailable() : places_unavailable();
     if (unavailable) {
         printf("skipped: %s\n", unavailable);

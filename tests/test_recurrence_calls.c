@@ -1,4 +1,5 @@
-/* Calls of linear recurrences and running products beside their bits: states, totals, and what wrong calls get. */
+/* Calls of linear recurrences and running products beside their bits: states, and what wrong calls get, of columns apart and streams, too. */
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,6 +14,7 @@
 
 #include "support/random.h"
 #include "support/recurrence.h"
+#include "support/refusal.h"
 #include "support/tables.h"
 #include "support/ways.h"
 
@@ -202,22 +204,6 @@ static void expect_refused(const struct recurrence_call *call, table_status stat
         expect_refused(&call, TABLE_ERROR_##STATUS, WORD, __LINE__);                                                   \
     } while (0)
 
-/* Totals of products, by chunks of several threads, too. */
-static void test_totals_of_products(void **state) {
-    enum { MOST = 5000, WIDTH = 3 };
-    static float values[MOST * WIDTH], terms[MOST * WIDTH], products[MOST * WIDTH], last[WIDTH];
-    const table_view in = {values, MOST, WIDTH, 0, TABLE_F32}, out = {products, MOST, WIDTH, 0, TABLE_F32};
-    (void)state;
-    recurrence_make(TABLE_F32, "near1", MOST, WIDTH, 17, values, terms);
-    for (size_t way = 0; way < way_count; way++) {
-        const table_scan_options options = {.operation = TABLE_PRODUCT, .threads = 4};
-        way_enter(&ways[way]);
-        assert_int_equal(table_prefix_sum(&in, &out, &options), TABLE_OK);
-        assert_int_equal(table_column_totals(&in, TABLE_F32, last, &options), TABLE_OK);
-        assert_memory_equal(last, products + (MOST - 1) * WIDTH, sizeof last);
-    }
-}
-
 static void test_wrong_calls(void **state) {
     const struct recurrence_call right = right_call();
     (void)state;
@@ -294,14 +280,155 @@ static void test_where_products_of_floats_are_refused(void **state) {
     }
 }
 
+/* Nothing is written. */
+static void test_wrong_columns(void **state) {
+    static float values[4][10], first[2];
+    static const float before[4][10];
+    static double wide[10];
+    table_column of_a[2] = {{values[0], 0}, {values[0], 0}}, of_b[2] = {{values[1], 0}, {values[1] + 5, 0}},
+                 of_h[2] = {{values[2], 0}, {values[3], 0}};
+    const table_columns right_a = {of_a, 2, 5, TABLE_F32}, right_b = {of_b, 2, 5, TABLE_F32},
+                        right_h = {of_h, 2, 5, TABLE_F32};
+    table_columns a, b, h;
+    table_scan_options options;
+    uint64_t word;
+    (void)state;
+#define REFUSED(CHANGE, STATUS, WORDS)                                                                                 \
+    a = right_a, b = right_b, h = right_h;                                                                             \
+    options = (table_scan_options){.threads = 1};                                                                      \
+    of_a[1] = (table_column){values[0], 0};                                                                            \
+    CHANGE;                                                                                                            \
+    expect(table_linear_recurrence_columns(&a, &b, &h, &options), TABLE_ERROR_##STATUS, WORDS)
+    assert_int_equal(table_linear_recurrence_columns(NULL, &right_b, &right_h, NULL), TABLE_ERROR_ARGUMENT);
+    assert_int_equal(table_linear_recurrence_columns(&right_a, &right_b, NULL, NULL), TABLE_ERROR_ARGUMENT);
+    REFUSED(a.count = 3, SHAPE, "a has 3 columns, and b has 2");
+    REFUSED(a.columns = NULL, ARGUMENT, "a->columns is a null pointer");
+    REFUSED(a.rows = 4, SHAPE, "column 0: a is 4 x 1");
+    REFUSED((a.type = TABLE_F64, of_a[1].data = wide), TYPE, "a->type is f64");
+    REFUSED(of_a[1].data = values[2] + 3, OVERLAP, "share memory");
+    REFUSED(of_a[1].data = values[3] + 3, OVERLAP, "share memory");
+    REFUSED(h.rows = 4, SHAPE, "b is 5 x 2 and h is 4 x 2");
+    REFUSED(h.type = TABLE_F16, TYPE, "b->type f32");
+    REFUSED(options.operation = TABLE_PRODUCT, ARGUMENT, "operation is not for recurrences");
+    REFUSED(options.offsets = 1, ARGUMENT, "offsets is not for recurrences");
+    REFUSED(options.first_overflow = &word, ARGUMENT, "first_overflow is not for recurrences");
+    REFUSED(options.coefficient_step = 1, ARGUMENT, "coefficient_step is not for columns");
+    REFUSED(options.first_coefficients = first, ARGUMENT, "first_coefficients is for shifted_coefficients");
+    REFUSED((options.shifted_coefficients = 1, options.first_coefficients = values[3] + 4), OVERLAP, "share memory");
+    REFUSED((options.shifted_coefficients = 1, options.carry_in = first), ARGUMENT, "is not let through");
+#undef REFUSED
+    assert_memory_equal(values, before, sizeof values);
+}
+
+/* The ends of a stream of FEW_ROWS rows, whose coefficients are lacking from the row `fail_at` on. */
+struct ends {
+    size_t given, taken;
+    uint64_t fail_at;
+};
+enum { FEW_ROWS = 5000 };
+
+static int64_t read_ones(void *context, void *to, size_t bytes) {
+    struct ends *ends = context;
+    const size_t left = FEW_ROWS * 2 * sizeof(float) - ends->given, some = left < bytes ? left : bytes;
+    for (size_t i = 0; i < some / sizeof(float); i++)
+        ((float *)to)[i] = 1;
+    ends->given += some;
+    return (int64_t)some;
+}
+
+static int write_counted(void *context, const void *from, size_t bytes) {
+    struct ends *ends = context;
+    const float *const sums = from;
+    for (size_t i = 0; i < bytes / sizeof(float); i++)
+        assert_true(sums[i] == (float)((ends->taken / sizeof(float) + i) / 2 + 1));
+    ends->taken += bytes;
+    return 0;
+}
+
+static int read_coefficients(void *context, uint64_t first, size_t rows, void *to) {
+    const struct ends *ends = context;
+    if (first + rows > ends->fail_at) {
+        errno = EIO;
+        return -1;
+    }
+    for (size_t i = 0; i < 2 * rows; i++)
+        ((float *)to)[i] = 1;
+    return 0;
+}
+
+/* The rows before those without coefficients are written. */
+static void test_failing_coefficients(void **state) {
+    struct ends ends = {.fail_at = 3000};
+    const table_stream_coefficients a = {
+        .type = TABLE_F32, .columns = 2, .read = read_coefficients, .read_context = &ends};
+    const table_stream_options options = {.in_type = TABLE_F32,
+                                          .out_type = TABLE_F32,
+                                          .columns = 2,
+                                          .read = read_ones,
+                                          .read_context = &ends,
+                                          .write = write_counted,
+                                          .write_context = &ends,
+                                          .memory = 60000,
+                                          .coefficients = &a};
+    (void)state;
+    assert_int_equal(table_stream(&options), TABLE_ERROR_READ);
+    assert_non_null(strstr(table_error_detail(), "reading the coefficients of "));
+    assert_non_null(strstr(table_error_detail(), "Input/output error"));
+    assert_true(ends.taken % (2 * sizeof(float)) == 0);
+    assert_in_range(ends.taken, 1, 3000 * 2 * sizeof(float));
+}
+
+/* Nothing is read or written. */
+static void test_wrong_streams(void **state) {
+    static const float row[2] = {0.5f, 0.5f};
+    struct ends ends = {0};
+    uint64_t word;
+    const table_stream_coefficients right = {.type = TABLE_F32, .columns = 2, .row = row};
+    table_stream_coefficients a;
+    const table_stream_options fine = {.in_type = TABLE_F32,
+                                       .out_type = TABLE_F32,
+                                       .columns = 2,
+                                       .read = read_ones,
+                                       .read_context = &ends,
+                                       .write = write_counted,
+                                       .write_context = &ends,
+                                       .coefficients = &a};
+    table_stream_options wrong;
+    (void)state;
+#define REFUSED(CHANGE, STATUS, WORDS)                                                                                 \
+    a = right;                                                                                                         \
+    wrong = fine;                                                                                                      \
+    CHANGE;                                                                                                            \
+    expect(table_stream(&wrong), TABLE_ERROR_##STATUS, WORDS)
+    REFUSED(a.row = NULL, ARGUMENT, "neither row nor read");
+    REFUSED(a.read = read_coefficients, ARGUMENT, "row and read");
+    REFUSED(a.reserved[7] = 1, ARGUMENT, "reserved[7]");
+    REFUSED(a.columns = 3, SHAPE, "a is 1 x 3");
+    REFUSED(a.type = TABLE_F64, TYPE, "a->type is f64");
+    REFUSED(wrong.in_type = TABLE_I32, TYPE, "b->type i32");
+    REFUSED(wrong.out_type = TABLE_F64, TYPE, "b->type f32");
+    REFUSED(wrong.scan.operation = TABLE_MAXIMUM, ARGUMENT, "operation is not for recurrences");
+    REFUSED(wrong.scan.offsets = 1, ARGUMENT, "offsets is not for recurrences");
+    REFUSED(wrong.scan.first_overflow = &word, ARGUMENT, "first_overflow is not for recurrences");
+    REFUSED(wrong.scan.shifted_coefficients = 1, ARGUMENT, "scan.shifted_coefficients is not for streams");
+    REFUSED(wrong.scan.coefficient_step = 1, ARGUMENT, "scan.coefficient_step is not for streams");
+    REFUSED((wrong.coefficients = NULL, wrong.scan.operation = TABLE_PRODUCT, wrong.scan.offsets = 1), ARGUMENT,
+            "products of floats are not for offsets");
+#undef REFUSED
+    assert_int_equal(ends.given, 0);
+    assert_int_equal(ends.taken, 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_with_ones_it_is_a_sum),
                                        cmocka_unit_test(test_states),
                                        cmocka_unit_test(test_states_of_zeros),
-                                       cmocka_unit_test(test_totals_of_products),
                                        cmocka_unit_test(test_wrong_calls),
                                        cmocka_unit_test(test_sums_have_no_coefficients),
-                                       cmocka_unit_test(test_where_products_of_floats_are_refused)};
+                                       cmocka_unit_test(test_where_products_of_floats_are_refused),
+                                       cmocka_unit_test(test_wrong_columns),
+                                       cmocka_unit_test(test_failing_coefficients),
+                                       cmocka_unit_test(test_wrong_streams)};
     const char *unavailable = ways_unavailable();
     if (unavailable) {
         printf("skipped: %s\n", unavailable);

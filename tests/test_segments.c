@@ -27,7 +27,7 @@ struct trial {
     table_type type;
     size_t rows, columns, count, room; /* segments, and what the call is told */
     uint64_t bounds[SEGMENTS_MOST + 1];
-    bool in_place, totals, streamed, counted_there;
+    bool in_place, totals, streamed, counted_there, same_carry; /* same_carry: both carries are the same rows */
     table_scan_options options;
     struct random *random;
 };
@@ -240,7 +240,9 @@ static void check(struct trial *t) {
     table_scan_options options = t->options;
     options.carry_in = wants_start ? open_memory(t, &blocks[4], carried, starts) : NULL;
     options.carry_out = NULL;
-    if (wants_end) /* rows without a segment are not written */
+    if (t->same_carry)
+        options.carry_out = blocks[4].address;
+    else if (wants_end) /* rows without a segment are not written */
         options.carry_out = open_memory(t, &blocks[5], carried, starts);
     struct block words[2];
     if (options.first_overflow)
@@ -254,7 +256,7 @@ static void check(struct trial *t) {
     if (!t->totals && !table_holds_image(to, &at))
         fail_trial(t, "wrong value", at.row, at.column);
     if (wants_end) {
-        close_memory(t, &blocks[5], lasts);
+        close_memory(t, &blocks[t->same_carry ? 4 : 5], lasts);
         for (size_t k = 0; k < t->room * t->columns; k++) {
             const size_t place = k * element_size(t->kept);
             if (!elements_same(element_bits(lasts + place, t->kept), element_bits(expected.lasts + place, t->kept),
@@ -276,7 +278,7 @@ static void check(struct trial *t) {
     block_close(&blocks[0]);
     if (t->counted_there)
         block_close(&blocks[1]);
-    if (wants_start)
+    if (wants_start && !t->same_carry)
         block_close(&blocks[4]);
     free(expected.lasts);
     free(starts);
@@ -352,6 +354,7 @@ static void vary(struct trial *t) {
     t->options.skipped = t->options.skip_nan ? &somewhere : NULL;
     t->in_place = t->pair.in == t->pair.out && !t->options.offsets && !t->totals && random_once_in(random, 3);
     t->streamed = t->way->direct && random_once_in(random, 3);
+    t->same_carry = !t->totals && t->options.carry_in && t->options.carry_out && random_once_in(random, 2);
 }
 
 static void test_random(void **state) {
@@ -373,8 +376,39 @@ static void test_random(void **state) {
     }
 }
 
+/* A segment with a tree of several levels of units, among small ones. */
+static void test_giant(void **state) {
+    enum { GIANT = 512 * 512 * 2 + 512 * 3 + 17 };
+    static const uint64_t bounds[] = {1, 3, 3, 40, GIANT, GIANT + 2000, GIANT + 7000};
+    static struct trial trial;
+    struct random random = {run_seed() + 1};
+    (void)state;
+    for (size_t way = 0; way < way_count; way++)
+        for (int exclusive = 0; exclusive < 2 && ways[way].direct; exclusive++) {
+            way_enter(&ways[way]);
+            trial = (struct trial){.way = &ways[way], .random = &random};
+            vary(&trial);
+            trial.operation = TABLE_SUM;
+            trial.pair = (struct type_pair){TABLE_F32, TABLE_F32};
+            trial.kept = trial.pair.out;
+            trial.kind = TABLE_SEGMENT_OFFSETS;
+            trial.type = TABLE_I64;
+            trial.columns = 1;
+            trial.count = trial.room = sizeof bounds / sizeof *bounds - 1;
+            trial.rows = GIANT + 7005;
+            memcpy(trial.bounds, bounds, sizeof bounds);
+            trial.totals = trial.counted_there = trial.in_place = false;
+            trial.options = (table_scan_options){.backend = ways[way].backend,
+                                                 .exclusive = exclusive,
+                                                 .reverse = !exclusive,
+                                                 .carry_in = &trial,
+                                                 .carry_out = &trial};
+            check(&trial);
+        }
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_random)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_random), cmocka_unit_test(test_giant)};
     const char *reason = ways_unavailable();
     if (reason) {
         print_message("%s\n", reason);

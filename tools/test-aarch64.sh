@@ -37,7 +37,7 @@ export PKG_CONFIG_LIBDIR="$libraries/pkgconfig" PKG_CONFIG_SYSROOT_DIR="$root"
 if [ ! -e "$here/build.ninja" ]; then
     meson setup "$here" --cross-file tools/$target.ini -Dtests=enabled -Dcuda=disabled -Dmpi=disabled -Dnccl=disabled -Dman=disabled
 fi
-if [ $# -eq 0 ]; then set -- checksums linear_map linear_recurrence state; fi
+if [ $# -eq 0 ]; then set -- checksums linear_map recurrence_calls state; fi
 for name; do targets="${targets-} tests/test_$name"; done
 # shellcheck disable=SC2086 # a list of words
 ninja -C "$here" $targets

@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include <tuplescan/linear_recurrence.h>
+
 static bool open_workspace(const struct way *way, table_scan_options *options, struct random *random,
                            struct block *workspace) {
     const size_t bytes = options->workspace_bytes;
@@ -15,15 +17,16 @@ static bool open_workspace(const struct way *way, table_scan_options *options, s
     return opened;
 }
 
-const char *call_on_stream(const struct way *way, const table_view *in, const table_view *out,
+const char *call_on_stream(const struct way *way, const table_view *a, const table_view *in, const table_view *out,
                            table_scan_options *options, struct random *random) {
     struct block workspace;
     options->stream = way->stream_open();
-    if (table_prefix_sum_workspace(in, out, options, &options->workspace_bytes) != TABLE_OK)
+    if ((a ? table_linear_recurrence_workspace(a, in, out, options, &options->workspace_bytes)
+           : table_prefix_sum_workspace(in, out, options, &options->workspace_bytes)) != TABLE_OK)
         return "table_prefix_sum_workspace";
     if (!open_workspace(way, options, random, &workspace))
         return "no memory for the workspace";
-    if (table_prefix_sum_async(in, out, options) != TABLE_OK)
+    if ((a ? table_linear_recurrence_async(a, in, out, options) : table_prefix_sum_async(in, out, options)) != TABLE_OK)
         return "table_prefix_sum_async";
     if (!way->stream_wait(options->stream))
         return "the stream came to an error";

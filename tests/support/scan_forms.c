@@ -190,7 +190,7 @@ void check_stream_form(struct run *run) {
     options.exclusive = run->scan_case->exclusive;
     reset_tables(run);
     open_sides(run, false, &options, &sides);
-    const char *wrong = call_on_stream(run->way, &in, &out, &options, &run->random);
+    const char *wrong = call_on_stream(run->way, NULL, &in, &out, &options, &run->random);
     if (wrong)
         fail_run(run, "%s: %s", wrong, table_error_detail());
     require_ok(run, TABLE_OK);

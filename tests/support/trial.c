@@ -18,12 +18,13 @@ void trial_fail(const struct trial *t, const char *format, ...) {
     vsnprintf(what, sizeof what, format, arguments);
     va_end(arguments);
     print_error("%s\n  %s, %s->%s, %s, %s, %zu x %zu, %" PRIu64
-                " before, rows %zu to %zu%s%s%s%s%s%s\n  TUPLESCAN_TEST_SEED=%" PRIu64 "\n",
+                " before, rows %zu to %zu%s%s%s%s%s%s%s%s%s\n  TUPLESCAN_TEST_SEED=%" PRIu64 "\n",
                 what, table_operation_name(t->operation), table_type_name(t->in_type), table_type_name(t->out_type),
                 t->way->name, t->form ? t->form : "preparation", t->rows, t->columns, t->before, t->done,
                 t->done + t->piece, t->reverse ? ", reverse" : "", t->exclusive ? ", exclusive" : "",
                 t->offsets ? ", offsets" : "", t->skip_nan ? ", skip NaN" : "", t->with_state ? ", state" : "",
-                t->has_start ? ", start" : "", run_seed());
+                t->has_start ? ", start" : "", t->a_by_row ? ", rows of a" : "", t->a_by_column ? ", columns of a" : "",
+                t->shifted ? ", shifted" : "", run_seed());
     fail();
 }
 
@@ -87,8 +88,10 @@ static void sum_by_rows(struct trial *t, enum pattern pattern) {
 }
 
 static struct reference reference_of(const struct trial *t) {
-    return (struct reference){
-        .operation = t->operation, .type = t->out_type, .reverse = t->reverse, .skip_nan = t->skip_nan};
+    return (struct reference){.operation = trial_is_map(t) ? TABLE_SUM : t->operation,
+                              .type = t->out_type,
+                              .reverse = t->reverse,
+                              .skip_nan = t->skip_nan};
 }
 
 void trial_open(struct trial *t, enum pattern pattern) {
@@ -101,6 +104,10 @@ void trial_open(struct trial *t, enum pattern pattern) {
     trial_require(t, t->values && t->nothing && t->expected.kept && (t->start || !t->has_start), "out of memory");
     t->begun = new_state(t);
     t->state = new_state(t);
+    if (trial_is_map(t)) {
+        trial_require(t, trial_open_map(t), "out of memory");
+        return;
+    }
     randomize(t->values, t->rows * t->columns, t->in_type, &t->random, pattern);
     if (t->has_start)
         randomize(t->start, t->columns, t->sum_type, &t->random, pattern);
@@ -124,6 +131,8 @@ void trial_close(struct trial *t) {
     free(t->values);
     free(t->start);
     free(t->nothing);
+    free(t->a);
+    free(t->first);
     free(t->begun);
     free(t->state);
     free(t->expected.kept);
@@ -193,7 +202,9 @@ table_scan_options trial_options(struct trial *t, const struct memory *memory, b
     const uint64_t rubbish = 3;
     table_state_facts facts;
     const bool overflows = t->operation == TABLE_SUM || t->operation == TABLE_PRODUCT;
-    table_scan_options options = {.operation = t->operation,
+    const bool is_recurrence = t->operation == TABLE_RECURRENCE;
+    table_scan_options options = {.operation = is_recurrence ? TABLE_SUM : t->operation,
+                                  .shifted_coefficients = t->shifted,
                                   .backend = t->way->backend,
                                   .strategy = (table_strategy)random_below(&t->random, TABLE_STRATEGY_FUSED + 1),
                                   .threads = (unsigned)random_below(&t->random, 5),
@@ -207,6 +218,11 @@ table_scan_options trial_options(struct trial *t, const struct memory *memory, b
         options.state = open_side(t, &sides->state, memory, t->state_bytes, t->state);
     if (t->start && (facts.version == 0 || always_starts))
         options.carry_in = open_side(t, &sides->start, memory, sum_row(t), t->start);
+    if (t->shifted && (facts.version > 0 || t->done > 0 || t->has_start)) {
+        char row[8 * TRIAL_COLUMNS_MOST + 1];
+        trial_a_of_row(t, t->done, true, row);
+        options.first_coefficients = open_side(t, &sides->first, memory, t->columns * element_size(t->a_type), row);
+    }
     if (random_once_in(&t->random, 2))
         options.carry_out = open_side(t, &sides->carry_out, memory, sum_row(t), NULL);
     if (overflows && !element_is_float(t->out_type) && random_once_in(&t->random, 2))
@@ -232,6 +248,8 @@ void trial_close_sides(struct trial *t, const table_scan_options *options, struc
         close_side(t, &sides->state, t->state);
     if (options->carry_in)
         close_side(t, &sides->start, NULL);
+    if (options->first_coefficients)
+        close_side(t, &sides->first, NULL);
     if (options->carry_out) {
         char *row = malloc(sum_row(t) + 1);
         trial_require(t, row != NULL, "out of memory");

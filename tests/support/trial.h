@@ -8,10 +8,12 @@
 #include "tables.h"
 #include "ways.h"
 
+enum { TRIAL_COLUMNS_MOST = 1000 };
+
 struct trial {
     const struct way *way;
     struct random random;
-    table_operation operation;              /* of products, integers alone */
+    table_operation operation;              /* TABLE_RECURRENCE, too */
     table_type in_type, out_type, sum_type; /* the last one is what states and carries are kept in */
     size_t rows, columns;
     bool reverse, exclusive, offsets, skip_nan, with_state, has_start;
@@ -24,7 +26,24 @@ struct trial {
     char *begun, *state; /* what the sum begins with; and the state of the sum in hand, on the host */
     size_t state_bytes;
     struct reference expected; /* `kept` alone */
+
+    /* Of a recurrence: whether each row and each column has coefficients of its own, which lie side by side in the order
+     * of the table, and a row of those that are before the first ones, if they are shifted. */
+    table_type a_type;
+    bool a_by_row, a_by_column, shifted;
+    char *a, *first;
 };
+
+/* Recurrences and products of floats are made of maps, and have a reference of their own. trial_open_map() makes their
+ * values, coefficients and results; false: out of memory. */
+bool trial_is_map(const struct trial *t);
+bool trial_open_map(struct trial *t);
+
+/* The coefficients of the rows that are counted from `first` on, of so many columns; and those that a row has, one for
+ * each column of the table, or shifted those of the row before. */
+size_t trial_a_columns(const struct trial *t);
+const char *trial_a(const struct trial *t, size_t first, size_t rows);
+void trial_a_of_row(const struct trial *t, size_t row, bool shifted, char *to);
 
 /* Makes values, a start, a state, and the sums: by the reference, or where rows were summed before, by a state that is
  * joined row by row. */
@@ -55,7 +74,7 @@ void trial_begin(struct trial *t);
 
 /* Memory beside the tables of a call: the state, a start, a carry out, and the word of the first overflow or of NaN. */
 struct sides {
-    struct block state, start, carry_out, word;
+    struct block state, start, carry_out, word, first;
 };
 
 /* Options of a call for the piece, with all that they point to in `memory`. always_starts: the start is given also to a

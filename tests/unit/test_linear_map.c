@@ -1,4 +1,4 @@
-/* The reference of recurrences against the bits that Python made (tests/recurrence_tree.py), and the algebra of
+/* The reference of recurrences, and the library, against the bits that Python made (tests/recurrence_tree.py), and the algebra of
  * private/linear_map.h against what it promises and against the reference. */
 #include <math.h>
 #include <setjmp.h>
@@ -9,6 +9,8 @@
 #include <string.h>
 
 #include <cmocka.h>
+
+#include <tuplescan/tuplescan.h>
 
 #include "linear_map.h"
 #include "support/random.h"
@@ -23,19 +25,37 @@ static void *get_memory(size_t bytes) {
     return memory;
 }
 
+static void require_bits(const struct recurrence_line *line, const void *inclusive, const void *exclusive,
+                         const char *whose) {
+    const size_t cells = line->rows * line->columns;
+    if (recurrence_checksum(line->type, inclusive, cells) != line->inclusive ||
+        recurrence_checksum(line->type, exclusive, cells) != line->exclusive)
+        fail_msg("other bits of the %s: %s %s %zu %zu", whose, line->type == TABLE_F32 ? "f32" : "f64", line->kind,
+                 line->rows, line->columns);
+}
+
 static void check_line(const struct recurrence_line *line, unsigned number) {
     const size_t row = line->columns * element_size(line->type), bytes = line->rows * row;
-    (void)number;
     char *const a = get_memory(bytes), *const b = get_memory(bytes), *const start = get_memory(row);
     char *const inclusive = get_memory(bytes), *const exclusive = get_memory(bytes);
     recurrence_make_line(line, a, b, start);
     recurrence_reference(&(struct recurrence){line->type, line->rows, line->columns, line->is_product, a,
                                               line->is_product ? NULL : b, start, inclusive, exclusive, NULL});
-    const size_t cells = line->rows * line->columns;
-    if (recurrence_checksum(line->type, inclusive, cells) != line->inclusive ||
-        recurrence_checksum(line->type, exclusive, cells) != line->exclusive)
-        fail_msg("other bits: %s %s %zu %zu", line->type == TABLE_F32 ? "f32" : "f64", line->kind, line->rows,
-                 line->columns);
+    require_bits(line, inclusive, exclusive, "reference");
+    for (int i = 0; i < 2; i++) {
+        const table_view factors = {a, line->rows, line->columns, 0, line->type};
+        const table_view terms = {b, line->rows, line->columns, 0, line->type};
+        const table_view out = {i ? exclusive : inclusive, line->rows, line->columns, 0, line->type};
+        const table_scan_options options = {.exclusive = i,
+                                            .threads = 1 + number % 3,
+                                            .carry_in = start,
+                                            .operation = line->is_product ? TABLE_PRODUCT : TABLE_SUM};
+        memset(out.data, 0, bytes);
+        assert_int_equal(line->is_product ? table_prefix_sum(&factors, &out, &options)
+                                          : table_linear_recurrence(&factors, &terms, &out, &options),
+                         TABLE_OK);
+    }
+    require_bits(line, inclusive, exclusive, "library");
     free(a);
     free(b);
     free(start);
@@ -43,7 +63,7 @@ static void check_line(const struct recurrence_line *line, unsigned number) {
     free(exclusive);
 }
 
-static void test_reference_has_the_bits_of_the_contract(void **state) {
+static void test_bits_of_the_contract(void **state) {
     (void)state;
     assert_true(recurrence_each_line(file_name, check_line));
 }
@@ -111,7 +131,7 @@ static void test_what_is_finite_by_the_fast_forms_is_right(void **state) {
 }
 
 int main(int argc, char **argv) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_reference_has_the_bits_of_the_contract),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_bits_of_the_contract),
                                        cmocka_unit_test(test_identity_and_constants),
                                        cmocka_unit_test(test_what_is_finite_by_the_fast_forms_is_right)};
     if (argc < 2)
