@@ -1,4 +1,5 @@
-/* Calls of linear recurrences and running products beside their bits: states, and what wrong calls get, of columns apart and streams, too. */
+/* Calls of linear recurrences and running products beside their bits: states, and what wrong calls get, of columns
+ * apart and streams, too. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>

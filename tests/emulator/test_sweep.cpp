@@ -1,5 +1,5 @@
-/* The sweep of a recurrence's units by itself: more units than it takes in a round, as the rows of a table of totals, so
- * that a few thousand maps stand for millions of rows. Beside it stands a serial one, all bits alike. */
+/* The sweep of a recurrence's units by itself: more units than it takes in a round, as the rows of a table of totals,
+ * so that a few thousand maps stand for millions of rows. Beside it stands a serial one, all bits alike. */
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>

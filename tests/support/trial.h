@@ -16,7 +16,7 @@ struct trial {
     table_operation operation;              /* TABLE_RECURRENCE, too */
     table_type in_type, out_type, sum_type; /* the last one is what states and carries are kept in */
     size_t rows, columns;
-    bool reverse, exclusive, offsets, skip_nan, with_state, has_start;
+    bool reverse, exclusive, offsets, skip_nan, with_state, has_start, in_tables; /* in_tables: as a batch */
     uint64_t before;     /* rows that are summed already, or as good as that: floats with a state alone */
     const char *form;    /* the form of the call in hand */
     size_t done, piece;  /* rows of the table that are counted before the piece, and in it */
@@ -27,8 +27,8 @@ struct trial {
     size_t state_bytes;
     struct reference expected; /* `kept` alone */
 
-    /* Of a recurrence: whether each row and each column has coefficients of its own, which lie side by side in the order
-     * of the table, and a row of those that are before the first ones, if they are shifted. */
+    /* Of a recurrence: whether each row and each column has coefficients of its own, which lie side by side in the
+     * order of the table, and a row of those that are before the first ones, if they are shifted. */
     table_type a_type;
     bool a_by_row, a_by_column, shifted;
     char *a, *first;

@@ -1,5 +1,5 @@
-/* The reference of recurrences, and the library, against the bits that Python made (tests/recurrence_tree.py), and the algebra of
- * private/linear_map.h against what it promises and against the reference. */
+/* The reference of recurrences, and the library, against the bits that Python made (tests/recurrence_tree.py), and the
+ * algebra of private/linear_map.h against what it promises and against the reference. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
