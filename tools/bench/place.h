@@ -26,7 +26,7 @@ struct place_kind {
     void (*close)(struct bench_place *place);
     void *(*allocate)(struct bench_place *place, size_t bytes, bool on_host); /* NULL: there is none */
     void (*release)(struct bench_place *place, void *memory, bool on_host);
-    /* Copies rows, between any two memories; all of these are queued. */
+    /* What is queued: copies rows between any two memories, and clears memory. */
     bool (*copy)(struct bench_place *place, void *to, const void *from, size_t pitch, size_t bytes, size_t rows);
     bool (*clear)(struct bench_place *place, void *memory, size_t bytes);
     bool (*wait)(struct bench_place *place);

@@ -73,40 +73,11 @@ template <class IN, class OUT, class ADD> cudaError_t scan_widened(const request
                                           add, what.rows, what.stream);
 }
 
-template <class T> cudaError_t scan_narrow(const request &what, size_t columns) {
-    switch (columns) {
-    case 1:
-        return scan<T, 1>(what);
-    case 2:
-        return scan<T, 2>(what);
-    case 3:
-        return scan<T, 3>(what);
-    case 4:
-        return scan<T, 4>(what);
-    case 8:
-        return scan<T, 8>(what);
-    default:
-        return cudaErrorNotSupported;
-    }
-}
-
-template <class T> cudaError_t scan_any(const request &what, size_t columns) {
-    switch (columns) {
-    case 5:
-        return scan<T, 5>(what);
-    case 7:
-        return scan<T, 7>(what);
-    case 12:
-        return scan<T, 12>(what);
-    case 16:
-        return scan<T, 16>(what);
-    case 32:
-        return scan<T, 32>(what);
-    case 64:
-        return scan<T, 64>(what);
-    default:
-        return scan_narrow<T>(what, columns);
-    }
+/* That with as many columns, among those that there are. */
+template <class T, int... COLUMNS> cudaError_t scan_one_of(const request &what, size_t columns) {
+    cudaError_t error = cudaErrorNotSupported;
+    (void)((columns == COLUMNS && (error = scan<T, COLUMNS>(what), true)) || ...);
+    return error;
 }
 
 cudaError_t scan_bytes(const request &what, size_t columns) {
@@ -120,13 +91,13 @@ cudaError_t dispatch(table_type in_type, table_type type, const request &what, s
         return in_type == TABLE_U8 && type == TABLE_U32 ? scan_bytes(what, columns) : cudaErrorNotSupported;
     switch (type) {
     case TABLE_U32:
-        return scan_any<uint32_t>(what, columns);
+        return scan_one_of<uint32_t, 1, 2, 3, 4, 5, 7, 8, 12, 16, 32, 64>(what, columns);
     case TABLE_F32:
-        return scan_any<float>(what, columns);
+        return scan_one_of<float, 1, 2, 3, 4, 5, 7, 8, 12, 16, 32, 64>(what, columns);
     case TABLE_U64:
-        return scan_narrow<uint64_t>(what, columns);
+        return scan_one_of<uint64_t, 1, 2, 3, 4, 8>(what, columns);
     case TABLE_F64:
-        return scan_narrow<double>(what, columns);
+        return scan_one_of<double, 1, 2, 3, 4, 8>(what, columns);
     default:
         return cudaErrorNotSupported;
     }
