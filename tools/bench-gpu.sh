@@ -43,14 +43,9 @@ measure 2g --peers --bytes 2G --strategy fused,recursive --repeat 11
 measure pipelines --pipelines --peers --bytes 512M --repeat 7
 measure pipelines-keys --pipelines --peers --keys 2^27 --repeat 7
 measure accuracy --accuracy
-# Segments, beside a copy in device memory; a build for the CPU alone has none. CUB's DeviceSegmentedScan is not in the
-# toolkits up to 13.0.
-library=$build/src/libtuplescan.so
-if [ -e "$library" ]; then
-    echo "== segments: bench-segments.py --cuda"
-    python3 "$(dirname "$0")/bench-segments.py" "$library" --cuda --rows 5e8 >"$output/segments.txt" || worst=$?
-    cat "$output/segments.txt"
-fi
+for lengths in 1:50 8:8 100:100 200:2000; do
+    measure "segments-${lengths%:*}-${lengths#*:}" --segments "$lengths" --types f32 --columns 1,4,64
+done
 # The forms for older devices, by force (CONTRIBUTING.md); built with the tests.
 if [ -x "$build/tests/tuplescan_form" ]; then
     export TUPLESCAN_FORM=general

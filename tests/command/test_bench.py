@@ -56,6 +56,19 @@ class Bench(CommandTest):
         run = self.run_command(*SMALL, "--types", "u32", "--columns", "1", "--reverse", "--no-numpy")
         self.assertIn(b", sums from the end\n", run.stdout)
 
+    def test_segments(self):
+        """Held against a serial loop over each segment."""
+        for lengths, least, most in (("1:50", 1000 // 50, 1000), ("7:7", 143, 143), ("2000:2000", 1, 1)):
+            found = self.results("--rows", "1000", "--threads", "1,2", "--segments", lengths, "--types", "u32,f32,u8:u64",
+                                 "--columns", "1,3,5/9")
+            self.assertEqual((len(found["results"]), found["notes"]), (18, []))
+            for result in found["results"]:
+                self.assertIs(result["right"], True)
+                self.assertTrue(least <= result["segments"] <= most)
+        for more in (["--segments", "1:5", "--table-rows", "5"], ["--segments", "1:5", "--reverse"],
+                     ["--segments", ":5"], ["--segments", "1:"], ["--segments", "1:5", "--accuracy"]):
+            self.assert_refused(USAGE, *SMALL, *more, says="--segments")
+
     def test_accuracy(self):
         found = self.results("--accuracy", "--columns", "1,3")["accuracy"]
         ours = [line for line in found if line["who"].startswith("tuplescan")]

@@ -100,6 +100,10 @@ class Devices(CommandTest):
                                             "--repeat", "1", "--json", "-q").stdout)
         self.assertEqual({line["type"] for line in found["results"]}, {"f16", "bf16", "u32", "u64", "f64"})
         self.assertEqual({line["right"] for line in found["results"]}, {True}, found["notes"])
+        found = json.loads(self.run_command("bench", "--backend", "cuda", "--rows", "300", "--columns", "1,3", "--types",
+                                            "u32,f32", "--segments", "1:50", "--repeat", "1", "--json", "-q").stdout)
+        self.assertEqual([line["right"] for line in found["results"]], [True] * 4, found["notes"])
+        self.assertGreater(min(line["ms"] for line in found["results"]), 0)
 
 
 if __name__ == "__main__":

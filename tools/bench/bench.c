@@ -28,6 +28,7 @@ static int refuse_ignored(const struct bench_options *options) {
         {"--threads", options->thread_count > 0, ACCURACY | BUS | DEVICES},
         {"--rows", options->row_count > 0, KEYS | ACCURACY | BUS},
         {"--table-rows", options->table_rows > 0, KEYS | ACCURACY | BUS | DEVICES},
+        {"--segments", options->has_segments, KEYS | ACCURACY | BUS | DEVICES},
         {"--strategy", options->strategy_count > 0, KEYS | ACCURACY | BUS | DEVICES},
         {"--check-overflow", options->overflow, KEYS | ACCURACY | BUS | DEVICES},
         {"--reverse", options->reverse, KEYS | ACCURACY | BUS | DEVICES},
@@ -42,6 +43,10 @@ static int refuse_ignored(const struct bench_options *options) {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (rows[i].given && rows[i].modes >> options->mode & 1)
             return fail(EX_USAGE, "%s: is not for %s", rows[i].name, what ? what : "sums of tables");
+    if (options->has_segments && (options->table_rows > 0 || options->reverse))
+        return fail(EX_USAGE, "--segments: not with --table-rows or --reverse");
+    if (options->has_segments && (options->segments.from == 0 || options->segments.to == SIZE_MAX))
+        return fail(EX_USAGE, "--segments: the least and the most rows of a segment, from 1 on, such as 1:50");
     if (options->mode != BENCH_BUS)
         return EX_OK;
     if (options->shape_count > 1 || options->pair_count > 1)
@@ -86,7 +91,10 @@ static void fill_in_defaults(struct bench_options *options) {
     bench_default_list(options, "types", types);
     bench_default_list(options, "columns", columns);
     bench_default_list(options, "threads", "1,all");
-    bench_default_list(options, "strategy", !cuda ? "auto" : small ? "recursive,fused,auto" : "recursive,host,fused");
+    bench_default_list(options, "strategy",
+                       !cuda || options->has_segments ? "auto"
+                       : small                        ? "recursive,fused,auto"
+                                                      : "recursive,host,fused");
     if (options->bytes == 0)
         options->bytes = bus                           ? (quick ? 256 * mib : 4096 * mib)
                          : options->mode == BENCH_KEYS ? (quick ? 16 * mib : 256 * mib)

@@ -46,6 +46,8 @@ struct bench_options {
     size_t rows[BENCH_LIST]; /* none: as many as `bytes` hold */
     size_t row_count;
     size_t table_rows; /* the rows are those of as many tables as they make, of that many each; 0: one table */
+    bool has_segments;
+    struct option_rows segments;   /* the rows are those of segments, each of so many rows */
     struct option_devices devices; /* GPUs that share a table; none: one GPU, by itself */
     unsigned repeat;
     bool reverse, peers, numpy, check, overflow, json, quiet, quick;

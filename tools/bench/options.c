@@ -166,6 +166,8 @@ static const struct option_row rows[] = {
          "small tables want it"),
     NUMBER("table-rows", take_bytes, table_rows,
            "tables of N rows each, as many as make the size or the rows, all in one call"),
+    NOTED("segments", "A:B", take_row_range, AT(segments), AT(has_segments),
+          "segments of A to B rows, at random, of which each is summed by itself"),
     LIST("threads", "CPU threads, such as 1,2,all; all is as many as for scan without --threads"),
     LIST("strategy", "auto, host, recursive, fused; those that there are. Default: on the CPU auto"),
     NUMBER("repeat", take_repeat, repeat, "repetitions of each, taken in turns"),

@@ -46,11 +46,13 @@ void *place_allocate(struct bench_place *place, size_t bytes, bool on_host) {
 }
 
 void place_release(struct bench_place *place, void *memory) {
-    for (int i = 0; i < PLACE_BLOCKS && memory; i++)
-        if (place->memory[0][i] == memory) {
-            place->memory[0][i] = NULL;
-            place->kind->release(place, memory, false);
+    for (int i = 0; i < 2 * PLACE_BLOCKS && memory; i++) {
+        const bool on_host = i >= PLACE_BLOCKS;
+        if (place->memory[on_host][i % PLACE_BLOCKS] == memory) {
+            place->memory[on_host][i % PLACE_BLOCKS] = NULL;
+            place->kind->release(place, memory, on_host);
         }
+    }
 }
 
 bool place_copy(struct bench_place *place, void *to, const void *from, size_t bytes) {

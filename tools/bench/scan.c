@@ -6,6 +6,7 @@
 
 #include "bench/peers/peers.h"
 #include "message.h"
+#include "splitmix64.h"
 #include "words.h"
 
 int scans_open(struct scans *scans, table_backend backend, size_t bytes, bool compares) {
@@ -25,6 +26,42 @@ int scans_open(struct scans *scans, table_backend backend, size_t bytes, bool co
                ? EX_OK
                : fail(EX_OSERR, "out of memory: %s of %zu bytes are needed",
                       on_gpu ? "two tables on the GPU" : "three tables", bytes);
+}
+
+/* Offsets of segments, the last of which is what is left of the table. */
+static size_t make_offsets(const struct scans *scans, int64_t *offsets) {
+    const size_t least = scans->options->segments.from, more = scans->options->segments.to - least + 1;
+    size_t count = 0, row = 0;
+    for (; row < scans->table.rows; offsets[++count] = (int64_t)row) {
+        row += least + (size_t)(splitmix64_at(1, count) % more);
+        row = row < scans->table.rows ? row : scans->table.rows;
+    }
+    return count;
+}
+
+bool scans_take(struct scans *scans, const struct bench_case *table) {
+    struct bench_place *place = &scans->place;
+    scans->table = *table;
+    if (!scans->options->has_segments)
+        return true;
+    const size_t bytes = (table->rows / scans->options->segments.from + 2) * sizeof(int64_t);
+    for (int on_host = 0; on_host < 2; on_host++)
+        place_release(place, (void *)(uintptr_t)scans->segments[on_host].data);
+    int64_t *const offsets = place_allocate(place, bytes, true), *const here = place_allocate(place, bytes, false);
+    if (!offsets || !here)
+        return false;
+    offsets[0] = 0;
+    scans->segments[1] = (table_segments){.kind = TABLE_SEGMENT_OFFSETS, .type = TABLE_I64, .data = offsets};
+    scans->segments[1].count = make_offsets(scans, offsets);
+    scans->segments[0] = scans->segments[1];
+    scans->segments[0].data = here;
+    return place_copy(place, here, offsets, bytes);
+}
+
+table_status scans_sum(const struct scans *scans, const table_view *in, const table_view *out, bool on_host,
+                       const table_scan_options *options) {
+    return scans->options->has_segments ? table_segmented_prefix_sum(in, out, &scans->segments[on_host], options)
+                                        : table_prefix_sum(in, out, options);
 }
 
 void scans_close(struct scans *scans) { place_close(&scans->place); }
@@ -80,7 +117,9 @@ bool scan_prepare(struct scans *scans, struct scan_way *way, table_status *reaso
         table_view in = scans_in(scans, false), out = scans_out(scans, scans->out);
         options.stream = scans->place.stream;
         bench_split(scans->options, &in, &out, &options);
-        *reason = table_prefix_sum_workspace(&in, &out, &options, &way->workspace_bytes);
+        *reason = scans->options->has_segments ? table_segmented_prefix_sum_workspace(&in, &out, scans->segments,
+                                                                                      &options, &way->workspace_bytes)
+                                               : table_prefix_sum_workspace(&in, &out, &options, &way->workspace_bytes);
     }
     if ((way->kind == SCAN_COPY_KERNEL || way->kind == SCAN_CUB) && !rows_lie_side_by_side(scans))
         return false;
@@ -106,8 +145,10 @@ static bool run_ours(struct scans *scans, struct scan_way *way, enum scan_form f
     }
     options.report = form == SCAN_STAGES ? &way->report : NULL;
     bench_split(scans->options, &in, &out, &options);
-    const table_status status =
-        queued ? table_prefix_sum_async(&in, &out, &options) : table_prefix_sum(&in, &out, &options);
+    const table_status status = !queued ? scans_sum(scans, &in, &out, false, &options)
+                                : scans->options->has_segments
+                                    ? table_segmented_prefix_sum_async(&in, &out, scans->segments, &options)
+                                    : table_prefix_sum_async(&in, &out, &options);
     if (status != TABLE_OK)
         report_failure(scans->report, status, "%s, %zu x %zu", scan_name(way, name), scans->table.rows, in.columns);
     return status == TABLE_OK;
@@ -118,7 +159,9 @@ static bool run_serial(struct scans *scans) {
     table_view in = scans_in(scans, true), out = scans_out(scans, scans->host_out);
     table_scan_options call = {0};
     bench_split(scans->options, &in, &out, &call);
-    const size_t count = call.tables > 0 ? call.tables : 1, stride = (size_t)in.stride;
+    const int64_t *offsets = scans->segments[1].data;
+    const size_t count = offsets ? scans->segments[1].count : call.tables > 0 ? call.tables : 1;
+    const size_t stride = (size_t)in.stride;
     const size_t in_row = stride * table_type_size(in.type), out_row = stride * table_type_size(out.type);
     bool enough = true;
     if (call.reverse) {
@@ -128,6 +171,8 @@ static bool run_serial(struct scans *scans) {
         out.stride = -out.stride;
     }
     for (size_t t = 0; t < count && enough; t++) {
+        if (offsets)
+            in.rows = out.rows = (size_t)(offsets[t + 1] - offsets[t]);
         enough = bench_serial_scan(&in, &out);
         in.data = (char *)in.data + in.rows * in_row;
         out.data = (char *)out.data + out.rows * out_row;

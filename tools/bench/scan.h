@@ -31,15 +31,23 @@ struct scans {
     uint64_t *first_overflow;
     size_t bytes, workspace_bytes;
     struct bench_case table;
+    table_segments segments[2]; /* in the place, and on the host; of kind 0: there are none */
 };
 
 /* EX_OK, or the exit code after a message; tables of `bytes` bytes each. To be closed in any case. */
 int scans_open(struct scans *scans, table_backend backend, size_t bytes, bool compares);
 void scans_close(struct scans *scans);
 
+/* Takes a table, and makes its segments, if they are wanted. False after a note. */
+bool scans_take(struct scans *scans, const struct bench_case *table);
+
 /* The table's views in the place, or on the host. */
 table_view scans_in(const struct scans *scans, bool on_host);
 table_view scans_out(const struct scans *scans, void *data);
+
+/* This library's sum, in its one-call form; of segments on the host, where `in` is there. */
+table_status scans_sum(const struct scans *scans, const table_view *in, const table_view *out, bool on_host,
+                       const table_scan_options *options);
 
 /* Finds out how much workspace a way needs, and has it. False when this table cannot be had that way; `*reason` is
  * TABLE_OK for a peer, otherwise this library's answer. */

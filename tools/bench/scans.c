@@ -72,7 +72,7 @@ static bool expect(struct scans_run *run) {
     struct scan_way serial = {.kind = SCAN_SERIAL};
     memset(scans->expected, 0, bytes);
     bench_split(scans->options, &in, &out, &options);
-    const table_status status = table_prefix_sum(&in, &out, &options);
+    const table_status status = scans_sum(scans, &in, &out, true, &options);
     if (status != TABLE_OK)
         report_failure(scans->report, status, "the CPU backend");
     if (status != TABLE_OK || run->on_gpu)
@@ -156,7 +156,7 @@ static bool add_ways(struct scans_run *run) {
         }
     if (options->peers)
         enough = enough && add_way(run, (struct scan_way){.kind = SCAN_COPY_KERNEL});
-    if (options->peers && !options->reverse)
+    if (options->peers && !options->reverse && !options->has_segments)
         enough = enough && add_way(run, (struct scan_way){.kind = SCAN_CUB});
     return enough;
 }
@@ -284,7 +284,7 @@ static struct beside find_beside(const struct scans_run *run) {
         if (kind == SCAN_CUB)
             beside.cub_queued_ms = run->ways[w].queued_ms;
     }
-    if (!run->on_gpu && options->numpy && options->table_rows == 0)
+    if (!run->on_gpu && options->numpy && options->table_rows == 0 && !options->has_segments)
         beside.numpy_ms = bench_numpy_ms(run->scans.report, &run->scans.table, options->reverse, SLOW_REPEAT);
     return beside;
 }
@@ -295,6 +295,7 @@ static void report_way(const struct scans_run *run, size_t w, const struct besid
     const struct bench_case *table = &run->scans.table;
     const struct scan_way *way = &run->ways[w];
     const double ms = run->times[w].median.ms;
+    const size_t segments = run->scans.segments[1].count;
     const char *strategy =
         word_at(strategy_words, cpu ? way->report.strategy : way->strategy); /* on the CPU never auto */
     char columns[BENCH_CELL], pair[BENCH_CELL], cell[BENCH_CELL];
@@ -304,6 +305,7 @@ static void report_way(const struct scans_run *run, size_t w, const struct besid
     snprintf(cell, sizeof cell, "%s%s", strategy, way->check_overflow ? ", checked" : "");
     struct bench_figure figures[] = {
         COUNT_FIGURE("rows", "rows", 11, table->rows),
+        COUNT_FIGURE("segments", segments > 0 ? "segments" : NULL, 11, segments),
         COUNT_FIGURE("columns", NULL, 0, table->shape.columns),
         TEXT_FIGURE(NULL, "columns", 10, columns),
         COUNT_FIGURE("stride", NULL, 0, table->shape.stride),
@@ -359,14 +361,13 @@ static int run_case(void *context, const struct bench_case *table) {
     enum { SMALL = 1 << 20, LARGER = 64 << 20 };
     struct scans_run *run = context;
     const size_t bytes = table->out_bytes;
-    run->scans.table = *table;
     run->in_a_row = !run->on_gpu  ? (bytes < SMALL ? (unsigned)(SMALL / bytes) : 1)
                     : run->graphs ? (bytes <= SMALL    ? 64
                                      : bytes <= LARGER ? 16
                                                        : 4)
                                   : 1;
     run->count = 0;
-    if (!add_ways(run))
+    if (!scans_take(&run->scans, table) || !add_ways(run))
         return EX_OSERR; /* the next shape may need less */
     int worst = try_all(run);
     if (bench_goes_on(worst) && run->scans.options->check)
