@@ -6,45 +6,17 @@
 #include "message.h"
 #include "threads.h"
 
-static const struct mode {
-    const char *option;
-    bench_function *run;
-} modes[BENCH_MODES] = {[BENCH_SCANS] = {NULL, bench_scans},
-                        [BENCH_KEYS] = {"--pipelines", bench_keys},
-                        [BENCH_ACCURACY] = {"--accuracy", bench_accuracy},
-                        [BENCH_BUS] = {"--bus", bench_bus},
-                        [BENCH_DEVICES] = {"--devices", bench_devices}};
+static bench_function *const modes[BENCH_MODES] = {[BENCH_SCANS] = bench_scans,
+                                                   [BENCH_KEYS] = bench_keys,
+                                                   [BENCH_ACCURACY] = bench_accuracy,
+                                                   [BENCH_BUS] = bench_bus,
+                                                   [BENCH_DEVICES] = bench_devices};
 
-/* What a mode would not look at is refused. Before defaults are filled in. */
-static int refuse_ignored(const struct bench_options *options) {
-    enum { KEYS = 1 << BENCH_KEYS, ACCURACY = 1 << BENCH_ACCURACY, BUS = 1 << BENCH_BUS, DEVICES = 1 << BENCH_DEVICES };
-    const struct {
-        const char *name;
-        bool given;
-        unsigned modes; /* that do not look at it */
-    } rows[] = {
-        {"--types", options->pair_count > 0, KEYS},
-        {"--columns", options->shape_count > 0, KEYS},
-        {"--threads", options->thread_count > 0, ACCURACY | BUS | DEVICES},
-        {"--rows", options->row_count > 0, KEYS | ACCURACY | BUS},
-        {"--table-rows", options->table_rows > 0, KEYS | ACCURACY | BUS | DEVICES},
-        {"--segments", options->has_segments, KEYS | ACCURACY | BUS | DEVICES},
-        {"--strategy", options->strategy_count > 0, KEYS | ACCURACY | BUS | DEVICES},
-        {"--check-overflow", options->overflow, KEYS | ACCURACY | BUS | DEVICES},
-        {"--reverse", options->reverse, KEYS | ACCURACY | BUS | DEVICES},
-        {"--peers", options->peers, BUS | DEVICES},
-        {"--backend cpu", options->backend == TABLE_BACKEND_CPU, BUS | DEVICES},
-        {"--keys", options->keys > 0, (unsigned)~KEYS},
-    };
-    const char *what = modes[options->mode].option;
-    for (int mode = 0; mode < BENCH_MODES; mode++)
-        if (options->modes[mode] && mode != (int)options->mode)
-            return fail(EX_USAGE, "%s: is not for %s", modes[mode].option, what);
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (rows[i].given && rows[i].modes >> options->mode & 1)
-            return fail(EX_USAGE, "%s: is not for %s", rows[i].name, what ? what : "sums of tables");
-    if (options->has_segments && (options->table_rows > 0 || options->reverse))
-        return fail(EX_USAGE, "--segments: not with --table-rows or --reverse");
+/* Values that say nothing to a mode. Before defaults are filled in. */
+static int check_values(const struct bench_options *options) {
+    const bool on_gpu = options->mode == BENCH_BUS || options->mode == BENCH_DEVICES;
+    if (on_gpu && options->backend == TABLE_BACKEND_CPU)
+        return fail(EX_USAGE, "--%s: not with --backend cpu", options->mode == BENCH_BUS ? "bus" : "devices");
     if (options->has_segments && (options->segments.from == 0 || options->segments.to == SIZE_MAX))
         return fail(EX_USAGE, "--segments: the least and the most rows of a segment, from 1 on, such as 1:50");
     if (options->mode != BENCH_BUS)
@@ -68,7 +40,7 @@ static int choose_backend(struct bench_options *options) {
         return fail(EX_UNAVAILABLE, "%s", unavailable);
     if (options->backend == TABLE_BACKEND_CPU && options->peers)
         return fail(EX_USAGE, "--peers: CUB needs --backend cuda");
-    if (options->keys > 0 && options->backend == TABLE_BACKEND_CPU)
+    if (options->keys > 0 && (options->mode != BENCH_KEYS || options->backend == TABLE_BACKEND_CPU))
         return fail(EX_USAGE, "--keys: goes with --pipelines and --backend cuda");
     return EX_OK;
 }
@@ -125,7 +97,7 @@ int bench_main(int argc, char **argv) {
     options.modes[BENCH_DEVICES] = options.devices.count > 0;
     for (int mode = 0; mode < BENCH_MODES; mode++)
         options.mode = options.modes[mode] && options.mode == BENCH_SCANS ? (enum bench_mode)mode : options.mode;
-    if ((code = refuse_ignored(&options)) != EX_OK || (code = choose_backend(&options)) != EX_OK)
+    if ((code = check_values(&options)) != EX_OK || (code = choose_backend(&options)) != EX_OK)
         return code;
     fill_in_defaults(&options);
     if ((code = count_all_threads(&options)) != EX_OK)
@@ -133,7 +105,7 @@ int bench_main(int argc, char **argv) {
     struct bench_report *report = report_open(&options, argc, argv);
     if (!report)
         return fail(EX_OSERR, "out of memory");
-    code = modes[options.mode].run(&options, report);
+    code = modes[options.mode](&options, report);
     if (code == EX_OK && report_is_empty(report))
         code = fail(EX_USAGE, "nothing of what was asked for can be measured");
     report_close(report);

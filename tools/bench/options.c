@@ -197,4 +197,17 @@ static const struct option_row rows[] = {
     {"quiet", 'q', NULL, take_flag, AT(quiet), 0, "no table beside the JSON"},
     TEXT("\nof memcpy is the time of the copy over the time of the scan: 1 is as fast as copying."),
 };
-TABLE(bench, 0, 24, rows, NULL);
+
+/* What each of the modes does not look at, and what is not for segments. */
+static option_names apart[] = {{"pipelines", "accuracy", "bus", "devices", "types", "columns", "rows"},
+                               {"pipelines", "table-rows", "segments", "strategy", "check-overflow", "reverse"},
+                               {"accuracy", "bus", "devices", "threads", "rows", "keys", "reverse"},
+                               {"accuracy", "table-rows", "segments", "strategy", "check-overflow"},
+                               {"bus", "devices", "peers", "threads", "rows", "keys", "reverse"},
+                               {"bus", "table-rows", "segments", "strategy", "check-overflow"},
+                               {"devices", "peers", "threads", "keys", "reverse"},
+                               {"devices", "table-rows", "segments", "strategy", "check-overflow"},
+                               {"segments", "table-rows", "reverse"},
+                               {NULL}};
+
+TABLE(bench, 0, 24, rows, apart);
