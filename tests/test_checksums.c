@@ -254,7 +254,7 @@ static int add_to_file(void) {
                 add_line(file, line);
         }
     struct line line = {.operation = TABLE_MAXIMUM};
-    for (; table_operation_name(line.operation); line.operation++)
+    for (; line.operation <= TABLE_PRODUCT; line.operation++)
         for (size_t number = 0; operation_pair(line.operation, number, &pair); number++)
             for (size_t i = 0; i < 4; i++) {
                 line.in_type = pair.in;

@@ -1,4 +1,4 @@
-/* Ragged tables: recurrences, which are the CPU's; what wrong calls and wrong segments get; any offsets and counts. */
+/* Ragged tables: what wrong calls and wrong segments get; any offsets and counts. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -13,67 +13,6 @@
 #include "support/random.h"
 #include "support/refusal.h"
 #include "support/ways.h"
-
-/* Recurrences: coefficients of each shape, and each segment by a call of its own. */
-static void test_recurrences(void **state) {
-    enum { MOST = 4000, WIDTH = 5, PIECES = 40 };
-    static float a[MOST * WIDTH], b[MOST * WIDTH], h[MOST * WIDTH], expected[MOST * WIDTH], starts[PIECES * WIDTH],
-        ends[PIECES * WIDTH], own_ends[PIECES * WIDTH];
-    struct random random = {run_seed()};
-    int64_t offsets[PIECES + 1];
-    (void)state;
-    for (size_t i = 0; i < MOST * WIDTH; i++) {
-        a[i] = random_once_in(&random, 50) ? 0 : (float)(0.9 + 0.2 * random_unit(&random));
-        b[i] = (float)random_unit(&random);
-    }
-    for (size_t i = 0; i < PIECES * WIDTH; i++)
-        starts[i] = (float)random_unit(&random);
-    for (unsigned trial = 0; trial < 300 / run_few(); trial++) {
-        const struct way *way = &ways[trial % way_count];
-        const bool shifted = random_once_in(&random, 3), carries = !shifted && random_once_in(&random, 2);
-        const size_t columns = 1 + random_below(&random, WIDTH), shape = random_below(&random, 4);
-        table_scan_options options = {.backend = way->backend,
-                                      .exclusive = random_once_in(&random, 3),
-                                      .reverse = random_once_in(&random, 2),
-                                      .shifted_coefficients = shifted};
-        way_enter(way);
-        offsets[0] = (int64_t)random_below(&random, 3);
-        for (size_t k = 0; k < PIECES; k++)
-            offsets[k + 1] = offsets[k] + (int64_t)(k == 7 ? 1500 : random_below(&random, 30));
-        const size_t rows = (size_t)offsets[PIECES];
-        const table_view factors = {a, shape & 1 ? rows : 1, shape & 2 ? columns : 1, 0, TABLE_F32};
-        const table_view terms = {b, rows, columns, 0, TABLE_F32}, out = {h, rows, columns, 0, TABLE_F32};
-        const table_view nowhere = {.columns = columns, .type = TABLE_F32};
-        const table_segments segments = {TABLE_SEGMENT_OFFSETS, TABLE_I64, offsets, PIECES, NULL, NULL, NULL, {0}};
-        memset(h, 0, sizeof h);
-        memset(expected, 0, sizeof expected);
-        for (size_t k = 0; k < PIECES; k++) {
-            const size_t first = (size_t)offsets[k], count = (size_t)offsets[k + 1] - first;
-            const table_view from = {b + first * columns, count, columns, 0, TABLE_F32};
-            const table_view to = {expected + first * columns, count, columns, 0, TABLE_F32};
-            table_view own = factors;
-            if (shape & 1)
-                own = (table_view){a + first * factors.columns, count, factors.columns, 0, TABLE_F32};
-            options.carry_in = carries ? starts + k * columns : NULL;
-            options.carry_out = own_ends + k * columns;
-            assert_int_equal(table_linear_recurrence(&own, &from, &to, &options), TABLE_OK);
-        }
-        options.carry_in = carries ? starts : NULL;
-        options.carry_out = ends;
-        assert_int_equal(table_segmented_linear_recurrence(&factors, &terms, &out, &segments, &options), TABLE_OK);
-        assert_memory_equal(h, expected, rows * columns * sizeof *h);
-        assert_memory_equal(ends, own_ends, PIECES * columns * sizeof *ends);
-        options.exclusive = 0;
-        memset(ends, 0, sizeof ends);
-        assert_int_equal(table_segmented_linear_recurrence(&factors, &terms, &nowhere, &segments, &options), TABLE_OK);
-        assert_memory_equal(ends, own_ends, PIECES * columns * sizeof *ends);
-        options.carry_in = starts;
-        options.shifted_coefficients = 1;
-        expect(table_segmented_linear_recurrence(&factors, &terms, &out, &segments, &options), TABLE_ERROR_ARGUMENT,
-               "shifted_coefficients");
-        expect(table_segmented_linear_recurrence(NULL, &terms, &out, &segments, NULL), TABLE_ERROR_ARGUMENT, "a is");
-    }
-}
 
 /* A call that is right as it stands. */
 enum { ROWS = 10, COLUMNS = 2, SEGMENTS = 3 };
@@ -160,6 +99,13 @@ static void test_wrong_calls(void **state) {
     WRONG(SHAPE, "more segments", call.segments.kind = TABLE_SEGMENT_KEYS, call.segments.data = memory.in,
           call.segments.type = TABLE_I32, call.segments.count = 1, memory.in[3] = memory.in[5] = 0);
     expect(table_segmented_prefix_sum_workspace(&right.in, &right.out, NULL, NULL, &bytes), TABLE_ERROR_ARGUMENT, "");
+    static float values[3][ROWS * COLUMNS], starts[SEGMENTS * COLUMNS];
+    const table_view a = {values[0], ROWS, COLUMNS, 0, TABLE_F32}, b = {values[1], ROWS, COLUMNS, 0, TABLE_F32};
+    const table_view h = {values[2], ROWS, COLUMNS, 0, TABLE_F32};
+    const table_scan_options shifted = {.shifted_coefficients = 1, .carry_in = starts};
+    expect(table_segmented_linear_recurrence(&a, &b, &h, &right.segments, &shifted), TABLE_ERROR_ARGUMENT,
+           "shifted_coefficients");
+    expect(table_segmented_linear_recurrence(NULL, &b, &h, &right.segments, NULL), TABLE_ERROR_ARGUMENT, "a is");
     assert_int_equal(bytes, 12345);
 }
 
@@ -241,9 +187,8 @@ static void test_any_count(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_recurrences), cmocka_unit_test(test_wrong_calls),
-                                       cmocka_unit_test(test_any_offsets), cmocka_unit_test(test_nothing),
-                                       cmocka_unit_test(test_any_count)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_wrong_calls), cmocka_unit_test(test_any_offsets),
+                                       cmocka_unit_test(test_nothing), cmocka_unit_test(test_any_count)};
     const char *reason = ways_unavailable();
     if (reason) {
         print_message("%s\n", reason);

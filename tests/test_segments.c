@@ -27,6 +27,8 @@ struct trial {
     table_type type;
     size_t rows, columns, count, room; /* segments, and what the call is told */
     uint64_t bounds[SEGMENTS_MOST + 1];
+    void *a; /* of a recurrence: the coefficients, of a_rows x a_columns */
+    size_t a_rows, a_columns;
     bool in_place, totals, streamed, counted_there, same_carry; /* same_carry: both carries are the same rows */
     table_scan_options options;
     struct random *random;
@@ -131,6 +133,10 @@ static table_view rows_of(const table_view *table, uint64_t first, size_t rows) 
     return some;
 }
 
+static table_view factors_of(const struct trial *t) {
+    return (table_view){t->a, t->a_rows, t->a_columns, (ptrdiff_t)t->a_columns, t->pair.in};
+}
+
 static void expect_segments(const struct trial *t, const table_view *in, const table_view *out, const char *starts,
                             struct expected *expected) {
     const size_t row_bytes = t->columns * element_size(t->kept);
@@ -147,9 +153,13 @@ static void expect_segments(const struct trial *t, const table_view *in, const t
         options.skipped = t->options.skipped ? &skipped : NULL;
         options.carry_out = t->totals ? NULL : options.carry_out;
         const table_view to = rows_of(out, first + (t->options.offsets ? k : 0), rows + (t->options.offsets != 0));
-        const table_status status = t->totals
-                                        ? table_column_totals(&from, t->kept, expected->lasts + k * row_bytes, &options)
-                                        : table_prefix_sum(&from, &to, &options);
+        const table_view all_a = factors_of(t), a = t->a_rows > 1 ? rows_of(&all_a, first, rows) : all_a;
+        if (t->operation == TABLE_RECURRENCE)
+            options.carry_out = expected->lasts + k * row_bytes;
+        const table_status status =
+            t->operation == TABLE_RECURRENCE ? table_linear_recurrence(&a, &from, t->totals ? NULL : &to, &options)
+            : t->totals ? table_column_totals(&from, t->kept, expected->lasts + k * row_bytes, &options)
+                        : table_prefix_sum(&from, &to, &options);
         require(t, status == TABLE_OK, "the segment alone");
         if (overflow != TABLE_NO_OVERFLOW && before * t->columns + overflow < expected->first_overflow)
             expected->first_overflow = before * t->columns + overflow;
@@ -173,7 +183,11 @@ static void call(const struct trial *t, const table_view *in, const table_view *
                  table_scan_options *options) {
     struct block workspace;
     if (!t->streamed) {
-        require(t, table_segmented_prefix_sum(in, out, segments, options) == TABLE_OK, "the call");
+        const table_view a = factors_of(t);
+        require(t,
+                (t->operation == TABLE_RECURRENCE ? table_segmented_linear_recurrence(&a, in, out, segments, options)
+                                                  : table_segmented_prefix_sum(in, out, segments, options)) == TABLE_OK,
+                "the call");
         return;
     }
     options->stream = t->way->stream_open();
@@ -206,6 +220,18 @@ static void open_tables(const struct trial *t, struct table *in, struct table *o
     table_fill_rubbish(out, random);
 }
 
+/* Of each shape, and now and then a reset. */
+static void make_factors(struct trial *t) {
+    const size_t size = element_size(t->pair.in);
+    t->a_rows = random_once_in(t->random, 2) ? t->rows : 1;
+    t->a_columns = random_once_in(t->random, 2) ? t->columns : 1;
+    t->a = calloc(t->a_rows * t->a_columns + 1, size);
+    require(t, t->a != NULL, "out of memory");
+    for (size_t i = 0; i < t->a_rows * t->a_columns; i++)
+        if (!random_once_in(t->random, 50))
+            element_randomize((char *)t->a + i * size, t->pair.in, t->random, PATTERN_SMALL);
+}
+
 static void check(struct trial *t) {
     const size_t row_bytes = t->columns * element_size(t->kept), carried = t->room * row_bytes;
     const bool wants_start = t->options.carry_in, wants_end = t->options.carry_out;
@@ -220,6 +246,8 @@ static void check(struct trial *t) {
     for (size_t k = 0; k < t->room * t->columns; k++)
         element_randomize(starts + k * element_size(t->kept), t->kept, t->random, PATTERN_SMALL);
     memcpy(expected.lasts, starts, carried);
+    if (t->operation == TABLE_RECURRENCE)
+        make_factors(t);
     struct table *const to = t->in_place ? &in : &out;
     const table_view in_image = table_image_view(&in), to_image = table_image_view(to);
     if (t->in_place) { /* the segments alone go from the image to itself, each before it is read by another */
@@ -281,6 +309,7 @@ static void check(struct trial *t) {
     if (wants_start && !t->same_carry)
         block_close(&blocks[4]);
     free(expected.lasts);
+    free(t->a);
     free(starts);
     free(lasts);
     free(data);
@@ -290,7 +319,8 @@ static void check(struct trial *t) {
 
 /* What the CUDA backend does not know. */
 static bool is_refused(const struct trial *t) {
-    const bool is_map = t->operation == TABLE_PRODUCT && element_is_float(t->pair.out);
+    const bool is_map =
+        t->operation == TABLE_RECURRENCE || (t->operation == TABLE_PRODUCT && element_is_float(t->pair.out));
     return t->way->backend == TABLE_BACKEND_CUDA &&
            (!t->way->direct || is_map || (t->options.first_overflow && t->operation != TABLE_SUM));
 }
@@ -311,7 +341,12 @@ static void check_refused(const struct trial *t) {
     table_view into = out.view;
     if (t->totals)
         into = (table_view){.columns = t->columns, .type = t->kept};
-    expect(table_segmented_prefix_sum(&in.view, &into, &segments, &options), TABLE_ERROR_BACKEND, "CUDA backend");
+    static const double factor[1];
+    const table_view a = {(void *)(uintptr_t)factor, 1, 1, 0, t->pair.in};
+    expect(t->operation == TABLE_RECURRENCE
+               ? table_segmented_linear_recurrence(&a, &in.view, &into, &segments, &options)
+               : table_segmented_prefix_sum(&in.view, &into, &segments, &options),
+           TABLE_ERROR_BACKEND, "CUDA");
     table_close(&in);
     table_close(&out);
 }
@@ -322,13 +357,14 @@ static const table_type key_types[] = {TABLE_U8,  TABLE_BOOL, TABLE_F16, TABLE_I
 static void vary(struct trial *t) {
     static uint64_t somewhere;
     struct random *random = t->random;
-    t->operation = random_once_in(random, 2) ? TABLE_SUM : (table_operation)random_below(random, TABLE_PRODUCT + 1);
+    t->operation = random_once_in(random, 2) ? TABLE_SUM : (table_operation)random_below(random, TABLE_RECURRENCE + 1);
     size_t pairs = 0;
     while (operation_pair(t->operation, pairs, &t->pair))
         pairs++;
     operation_pair(t->operation, random_below(random, pairs), &t->pair);
     const bool is_float = element_is_float(t->pair.out);
-    t->kept = table_kept_type(t->operation, t->pair.out);
+    const bool is_recurrence = t->operation == TABLE_RECURRENCE;
+    t->kept = table_kept_type(is_recurrence ? TABLE_SUM : t->operation, t->pair.out);
     t->kind = (table_segment_kind)(1 + random_below(random, 4));
     t->type = random_once_in(random, 2) ? TABLE_I32 : TABLE_I64;
     if (t->kind == TABLE_SEGMENT_KEYS)
@@ -336,7 +372,7 @@ static void vary(struct trial *t) {
     else if (t->kind == TABLE_SEGMENT_HEADS)
         t->type = random_once_in(random, 2) ? TABLE_U8 : TABLE_BOOL;
     t->columns = 1 + random_below(random, random_once_in(random, 5) ? 300 : 17);
-    t->options = (table_scan_options){.operation = t->operation,
+    t->options = (table_scan_options){.operation = is_recurrence ? TABLE_SUM : t->operation,
                                       .backend = t->way->backend,
                                       .reverse = random_once_in(random, 3),
                                       .skip_nan = is_float && random_once_in(random, 4),
@@ -348,12 +384,13 @@ static void vary(struct trial *t) {
         t->options.carry_out = &somewhere;
     t->options.exclusive = !t->totals && random_once_in(random, 3);
     t->options.offsets = !t->totals && !t->options.exclusive && random_once_in(random, 3) &&
-                         !(t->operation == TABLE_PRODUCT && is_float);
+                         !(t->operation == TABLE_PRODUCT && is_float) && !is_recurrence;
     const bool is_checked = t->operation == TABLE_SUM || t->operation == TABLE_PRODUCT;
     t->options.first_overflow = !t->totals && !is_float && is_checked && random_once_in(random, 2) ? &somewhere : NULL;
     t->options.skipped = t->options.skip_nan ? &somewhere : NULL;
     t->in_place = t->pair.in == t->pair.out && !t->options.offsets && !t->totals && random_once_in(random, 3);
-    t->streamed = t->way->direct && random_once_in(random, 3);
+    t->streamed = t->way->direct && !is_recurrence && random_once_in(random, 3);
+    t->options.shifted_coefficients = is_recurrence && !t->options.carry_in && random_once_in(random, 3);
     t->same_carry = !t->totals && t->options.carry_in && t->options.carry_out && random_once_in(random, 2);
 }
 

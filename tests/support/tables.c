@@ -17,6 +17,13 @@ const size_t type_pair_count = sizeof type_pairs / sizeof *type_pairs;
 #define ONE_TYPE(TYPE, NAME, C, KIND, NUMPY, CODE) TABLE_##TYPE,
 static const table_type all_types[] = {TABLE_TYPES(ONE_TYPE)};
 
+static bool takes_pair(table_operation operation, struct type_pair pair) {
+    if (operation == TABLE_RECURRENCE)
+        return element_is_float(pair.in) &&
+               (pair.in == pair.out || (element_size(pair.in) == 2 && pair.out == TABLE_F32));
+    return operation == TABLE_SUM || !element_is_float(pair.out);
+}
+
 bool operation_pair(table_operation operation, size_t number, struct type_pair *pair) {
     if (operation == TABLE_MAXIMUM || operation == TABLE_MINIMUM) {
         if (number < sizeof all_types / sizeof *all_types)
@@ -24,7 +31,7 @@ bool operation_pair(table_operation operation, size_t number, struct type_pair *
         return number < sizeof all_types / sizeof *all_types;
     }
     for (size_t i = 0; i < type_pair_count; i++)
-        if ((operation == TABLE_SUM || !element_is_float(type_pairs[i].out)) && number-- == 0) {
+        if (takes_pair(operation, type_pairs[i]) && number-- == 0) {
             *pair = type_pairs[i];
             return true;
         }
