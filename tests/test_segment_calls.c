@@ -12,7 +12,6 @@
 
 #include "support/random.h"
 #include "support/refusal.h"
-#include "support/ways.h"
 
 /* A call that is right as it stands. */
 enum { ROWS = 10, COLUMNS = 2, SEGMENTS = 3 };
@@ -189,10 +188,5 @@ static void test_any_count(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_wrong_calls), cmocka_unit_test(test_any_offsets),
                                        cmocka_unit_test(test_nothing), cmocka_unit_test(test_any_count)};
-    const char *reason = ways_unavailable();
-    if (reason) {
-        print_message("%s\n", reason);
-        return 77;
-    }
     return cmocka_run_group_tests_name("segment calls", tests, NULL, NULL);
 }
