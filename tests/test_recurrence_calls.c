@@ -15,15 +15,15 @@
 
 #include "support/random.h"
 #include "support/recurrence.h"
-#include "support/refusal.h"
 #include "support/tables.h"
 #include "support/ways.h"
+#include "support/wrong_call.h"
 
 static void *get_memory(size_t bytes) {
-    void *const memory = aligned_alloc(64, (bytes / 64 + 1) * 64);
-    assert_non_null(memory);
-    memset(memory, 0x5A, bytes);
-    return memory;
+    void *const some = aligned_alloc(64, (bytes / 64 + 1) * 64);
+    assert_non_null(some);
+    memset(some, 0x5A, bytes);
+    return some;
 }
 
 static double get(const void *values) { return (double)*(const float *)values; }
@@ -118,29 +118,30 @@ static void test_states(void **state) {
 /* Products of units so small that those of blocks are zeros, of both signs: the state of the whole and that of two
  * ranges which were joined are the same bytes. */
 static void test_states_of_zeros(void **state) {
-    enum { ROWS = 512 * 3 + 100, COLUMNS = 16 };
-    static float a[ROWS * COLUMNS], b[ROWS * COLUMNS], h[ROWS * COLUMNS];
+    enum { ZERO_ROWS = 512 * 3 + 100, ZERO_COLUMNS = 16 };
+    static float a[ZERO_ROWS * ZERO_COLUMNS], b[ZERO_ROWS * ZERO_COLUMNS], h[ZERO_ROWS * ZERO_COLUMNS];
     struct random random = {run_seed() + 1};
     size_t bytes;
     (void)state;
     for (unsigned trial = 0; trial < 60; trial++) {
         const table_operation operation = trial % 2 ? TABLE_PRODUCT : TABLE_RECURRENCE;
-        const size_t cut = random_below(&random, ROWS + 1), firsts[] = {0, 0, cut}, ends[] = {ROWS, cut, ROWS};
+        const size_t cut = random_below(&random, ZERO_ROWS + 1), firsts[] = {0, 0, cut},
+                     ends[] = {ZERO_ROWS, cut, ZERO_ROWS};
         char *states[3];
-        assert_int_equal(table_state_bytes_of(operation, TABLE_F32, COLUMNS, &bytes), TABLE_OK);
-        for (size_t i = 0; i < ROWS * COLUMNS; i++) {
+        assert_int_equal(table_state_bytes_of(operation, TABLE_F32, ZERO_COLUMNS, &bytes), TABLE_OK);
+        for (size_t i = 0; i < ZERO_ROWS * ZERO_COLUMNS; i++) {
             a[i] = (float)((random_once_in(&random, 2) ? -1 : 1) * (.83 + .05 * random_unit(&random)));
             b[i] = trial % 4 == 0 ? -0.0f : (float)random_unit(&random);
         }
         for (unsigned i = 0; i < 3; i++) {
             const size_t rows = ends[i] - firsts[i];
-            const table_view factors = {a + firsts[i] * COLUMNS, rows, COLUMNS, 0, TABLE_F32};
-            const table_view terms = {b + firsts[i] * COLUMNS, rows, COLUMNS, 0, TABLE_F32};
-            const table_view out = {h, rows, COLUMNS, 0, TABLE_F32};
+            const table_view factors = {a + firsts[i] * ZERO_COLUMNS, rows, ZERO_COLUMNS, 0, TABLE_F32};
+            const table_view terms = {b + firsts[i] * ZERO_COLUMNS, rows, ZERO_COLUMNS, 0, TABLE_F32};
+            const table_view out = {h, rows, ZERO_COLUMNS, 0, TABLE_F32};
             states[i] = get_memory(bytes);
             const table_scan_options options = {
                 .operation = trial % 2 ? TABLE_PRODUCT : TABLE_SUM, .state = states[i], .threads = 1};
-            assert_int_equal(table_state_begin_of(states[i], operation, TABLE_F32, COLUMNS, firsts[i]), TABLE_OK);
+            assert_int_equal(table_state_begin_of(states[i], operation, TABLE_F32, ZERO_COLUMNS, firsts[i]), TABLE_OK);
             const table_status status = operation == TABLE_RECURRENCE
                                             ? table_linear_recurrence(&factors, &terms, i == 0 ? &out : NULL, &options)
                                         : i == 0 ? table_prefix_sum(&factors, &out, &options)
@@ -154,131 +155,75 @@ static void test_states_of_zeros(void **state) {
     }
 }
 
-/* A call that is right as it stands. */
-struct recurrence_call {
-    table_view a, b, h;
-    table_scan_options options;
-};
-
-enum { ROWS = 10, COLUMNS = 4, CELLS = 2 * ROWS * COLUMNS };
-static struct {
-    float a[CELLS], b[CELLS], h[CELLS], carry_in[COLUMNS], carry_out[COLUMNS], first[COLUMNS];
-    uint64_t overflow;
-    _Alignas(TABLE_STATE_ALIGNMENT) unsigned char state[131 * 16 * COLUMNS + 64];
-} memory, kept;
-
-static struct recurrence_call right_call(void) {
-    memset(&memory, 0, sizeof memory);
-    for (size_t i = 0; i < CELLS; i++)
-        memory.a[i] = memory.b[i] = memory.h[i] = 0.5f;
-    return (struct recurrence_call){.a = {memory.a, ROWS, COLUMNS, 0, TABLE_F32},
-                                    .b = {memory.b, ROWS, COLUMNS, 0, TABLE_F32},
-                                    .h = {memory.h, ROWS, COLUMNS, 0, TABLE_F32},
-                                    .options = {.carry_in = memory.carry_in, .carry_out = memory.carry_out}};
-}
-
-/* Nothing is written, and the reason has the word. */
-static void expect_refused(const struct recurrence_call *call, table_status status, const char *word, int line) {
-    static _Alignas(TABLE_WORKSPACE_ALIGNMENT) char workspace[1 << 16];
-    struct table_scan_options on_stream = call->options;
-    size_t bytes = 12345;
-    on_stream.workspace = workspace;
-    on_stream.workspace_bytes = sizeof workspace;
-    memcpy(&kept, &memory, sizeof memory);
-    for (int form = 0; form < 3; form++) {
-        const table_status found =
-            form == 0   ? table_linear_recurrence(&call->a, &call->b, &call->h, &call->options)
-            : form == 1 ? table_linear_recurrence_async(&call->a, &call->b, &call->h, &on_stream)
-                        : table_linear_recurrence_workspace(&call->a, &call->b, &call->h, &call->options, &bytes);
-        if (form == 2 && status == TABLE_ERROR_STATE)
-            continue; /* what is in a state is looked at when it is used */
-        if (found != status || !strstr(table_error_detail(), word))
-            fail_msg("line %d, form %d: status %d, %s", line, form, (int)found, table_error_detail());
-        assert_int_equal(bytes, 12345);
-        assert_memory_equal(&kept, &memory, sizeof memory);
-    }
-}
-#define WRONG(STATUS, WORD, ...)                                                                                       \
-    do {                                                                                                               \
-        struct recurrence_call call = right_call();                                                                    \
-        __VA_ARGS__;                                                                                                   \
-        expect_refused(&call, TABLE_ERROR_##STATUS, WORD, __LINE__);                                                   \
-    } while (0)
-
 static void test_wrong_calls(void **state) {
-    const struct recurrence_call right = right_call();
+    const struct call right = right_recurrence();
     (void)state;
-    assert_int_equal(table_linear_recurrence(&right.a, &right.b, &right.h, &right.options), TABLE_OK);
-    assert_int_equal(table_linear_recurrence(NULL, &right.b, &right.h, NULL), TABLE_ERROR_ARGUMENT);
-    assert_int_equal(table_linear_recurrence(&right.a, NULL, &right.h, NULL), TABLE_ERROR_ARGUMENT);
-    assert_int_equal(table_linear_recurrence(&right.a, &right.b, NULL, NULL), TABLE_ERROR_ARGUMENT);
-    WRONG(SHAPE, "a is 9 x 4", call.a.rows = ROWS - 1);
-    WRONG(SHAPE, "a is 10 x 3", call.a.columns = COLUMNS - 1);
-    WRONG(SHAPE, "a is 2 x 1", call.a.rows = 2, call.a.columns = 1);
-    WRONG(SHAPE, "a->stride", call.a.stride = 3);
-    WRONG(SHAPE, "h is 9", call.h.rows = ROWS - 1);
-    WRONG(ARGUMENT, "a->data", call.a.data = NULL);
-    WRONG(TYPE, "a->type is f64", call.a.type = TABLE_F64);
-    WRONG(TYPE, "a->type 77", call.a.type = (table_type)77);
-    WRONG(TYPE, "i32", call.b.type = TABLE_I32);
-    WRONG(TYPE, "f64", call.h.type = TABLE_F64);
-    WRONG(OVERLAP, "a and h", call.h = call.a);
-    WRONG(OVERLAP, "a and h", call.h.data = memory.a + 1);
-    WRONG(OVERLAP, "b and h", call.h.data = memory.b + 1);
-    WRONG(OVERLAP, "carry_out and a", call.options.carry_out = memory.a);
-    WRONG(OVERLAP, "first_coefficients and h", call.options.shifted_coefficients = 1,
-          call.options.first_coefficients = memory.h);
-    WRONG(ARGUMENT, "shifted_coefficients is 2", call.options.shifted_coefficients = 2);
-    WRONG(ARGUMENT, "first_coefficients is for", call.options.first_coefficients = memory.first);
-    WRONG(ARGUMENT, "let through", call.options.shifted_coefficients = 1);
-    WRONG(TYPE, "kept 12", call.options.kept = TABLE_F16);
-    WRONG(TYPE, "kept -1", call.options.kept = (table_type)-1);
-    WRONG(TOO_LARGE, "coefficient_step", call.options.tables = 2, call.options.coefficient_step = PTRDIFF_MAX,
-          call.options.in_step = call.options.out_step = ROWS * COLUMNS, call.options.carry_in = NULL,
-          call.options.carry_out = NULL);
-    WRONG(ARGUMENT, "offsets", call.options.offsets = 1);
-    WRONG(ARGUMENT, "first_overflow", call.options.first_overflow = &memory.overflow);
-    WRONG(ARGUMENT, "operation", call.options.operation = TABLE_PRODUCT);
-    WRONG(ARGUMENT, "operation", call.options.operation = TABLE_RECURRENCE);
-    WRONG(BACKEND, "CUDA", call.options.backend = TABLE_BACKEND_CUDA);
-    WRONG(ALIGNMENT, "state", call.options.carry_in = NULL, call.options.state = memory.state + 1);
-    WRONG(STATE, "sums", call.options.carry_in = NULL, call.options.state = memory.state,
-          assert_int_equal(table_state_begin(memory.state, TABLE_F32, COLUMNS, 0), TABLE_OK));
-    WRONG(STATE, "columns", call.options.carry_in = NULL, call.options.state = memory.state,
-          assert_int_equal(table_state_begin_of(memory.state, TABLE_RECURRENCE, TABLE_F32, 1, 0), TABLE_OK));
-    WRONG(STATE, "f64", call.options.carry_in = NULL, call.options.state = memory.state,
-          assert_int_equal(table_state_begin_of(memory.state, TABLE_RECURRENCE, TABLE_F64, 2, 0), TABLE_OK));
+    assert_int_equal(table_linear_recurrence(&right.a, &right.in, &right.out, &right.options), TABLE_OK);
+    assert_int_equal(table_linear_recurrence(NULL, &right.in, &right.out, NULL), TABLE_ERROR_ARGUMENT);
+    assert_int_equal(table_linear_recurrence(&right.a, NULL, &right.out, NULL), TABLE_ERROR_ARGUMENT);
+    assert_int_equal(table_linear_recurrence(&right.a, &right.in, NULL, NULL), TABLE_ERROR_ARGUMENT);
+    WRONG_RECURRENCE(SHAPE, "a is 9 x 4", call.a.rows = ROWS - 1);
+    WRONG_RECURRENCE(SHAPE, "a is 10 x 3", call.a.columns = COLUMNS - 1);
+    WRONG_RECURRENCE(SHAPE, "a is 2 x 1", call.a.rows = 2, call.a.columns = 1);
+    WRONG_RECURRENCE(SHAPE, "a->stride", call.a.stride = 3);
+    WRONG_RECURRENCE(SHAPE, "h is 9", call.out.rows = ROWS - 1);
+    WRONG_RECURRENCE(ARGUMENT, "a->data", call.a.data = NULL);
+    WRONG_RECURRENCE(TYPE, "a->type is f64", call.a.type = TABLE_F64);
+    WRONG_RECURRENCE(TYPE, "a->type 77", call.a.type = (table_type)77);
+    WRONG_RECURRENCE(TYPE, "i32", call.in.type = TABLE_I32);
+    WRONG_RECURRENCE(TYPE, "f64", call.out.type = TABLE_F64);
+    WRONG_RECURRENCE(OVERLAP, "a and h", call.out = call.a);
+    WRONG_RECURRENCE(OVERLAP, "a and h", call.out.data = memory.a + 1);
+    WRONG_RECURRENCE(OVERLAP, "b and h", call.out.data = memory.in + 1);
+    WRONG_RECURRENCE(OVERLAP, "carry_out and a", call.options.carry_out = memory.a);
+    WRONG_RECURRENCE(OVERLAP, "first_coefficients and h", call.options.shifted_coefficients = 1,
+                     call.options.first_coefficients = memory.out);
+    WRONG_RECURRENCE(ARGUMENT, "shifted_coefficients is 2", call.options.shifted_coefficients = 2);
+    WRONG_RECURRENCE(ARGUMENT, "first_coefficients is for", call.options.first_coefficients = memory.first);
+    WRONG_RECURRENCE(ARGUMENT, "let through", call.options.shifted_coefficients = 1);
+    WRONG_RECURRENCE(TYPE, "kept 12", call.options.kept = TABLE_F16);
+    WRONG_RECURRENCE(TYPE, "kept -1", call.options.kept = (table_type)-1);
+    WRONG_RECURRENCE(TOO_LARGE, "coefficient_step", call.options.tables = 2,
+                     call.options.coefficient_step = PTRDIFF_MAX,
+                     call.options.in_step = call.options.out_step = ROWS * COLUMNS, call.options.carry_in = NULL,
+                     call.options.carry_out = NULL);
+    WRONG_RECURRENCE(ARGUMENT, "offsets", call.options.offsets = 1);
+    WRONG_RECURRENCE(ARGUMENT, "first_overflow", call.options.first_overflow = memory.overflow);
+    WRONG_RECURRENCE(ARGUMENT, "operation", call.options.operation = TABLE_PRODUCT);
+    WRONG_RECURRENCE(ARGUMENT, "operation", call.options.operation = TABLE_RECURRENCE);
+    WRONG_RECURRENCE(BACKEND, "CUDA", call.options.backend = TABLE_BACKEND_CUDA);
+    WRONG_RECURRENCE(ALIGNMENT, "state", call.options.carry_in = NULL, call.options.state = memory.state + 1);
+    WRONG_RECURRENCE(STATE, "sums", call.options.carry_in = NULL, call.options.state = memory.state,
+                     assert_int_equal(table_state_begin(memory.state, TABLE_F32, COLUMNS, 0), TABLE_OK));
+    WRONG_RECURRENCE(STATE, "columns", call.options.carry_in = NULL, call.options.state = memory.state,
+                     assert_int_equal(table_state_begin_of(memory.state, TABLE_RECURRENCE, TABLE_F32, 1, 0), TABLE_OK));
+    WRONG_RECURRENCE(STATE, "f64", call.options.carry_in = NULL, call.options.state = memory.state,
+                     assert_int_equal(table_state_begin_of(memory.state, TABLE_RECURRENCE, TABLE_F64, 2, 0), TABLE_OK));
 }
 
 static void test_sums_have_no_coefficients(void **state) {
-    const struct recurrence_call call = right_call();
+    const struct call call = right_recurrence();
     const table_scan_options wrong[] = {{.shifted_coefficients = 1},
                                         {.coefficient_step = 1},
                                         {.shifted_coefficients = 1, .first_coefficients = memory.first}};
     const char *const named[] = {"->shifted_coefficients is", "->coefficient_step is", "_coefficients is"};
     (void)state;
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        assert_int_equal(table_prefix_sum(&call.b, &call.h, &wrong[i]), TABLE_ERROR_ARGUMENT);
+        assert_int_equal(table_prefix_sum(&call.in, &call.out, &wrong[i]), TABLE_ERROR_ARGUMENT);
         assert_non_null(strstr(table_error_detail(), named[i]));
-        assert_int_equal(table_column_totals(&call.b, TABLE_F32, memory.carry_out, &wrong[i]), TABLE_ERROR_ARGUMENT);
+        assert_int_equal(table_column_totals(&call.in, TABLE_F32, memory.carry_out, &wrong[i]), TABLE_ERROR_ARGUMENT);
     }
 }
 
 static void test_where_products_of_floats_are_refused(void **state) {
-    const struct recurrence_call call = right_call();
+    const struct call call = right_recurrence();
     const table_scan_options product = {.operation = TABLE_PRODUCT},
                              offsets = {.operation = TABLE_PRODUCT, .offsets = 1};
-    const table_part part = {.in = call.b, .out = call.h};
-    const table_view more = {memory.h, ROWS + 1, COLUMNS, 0, TABLE_F32};
+    const table_part part = {.in = call.in, .out = call.out};
+    const table_view more = {memory.out, ROWS + 1, COLUMNS, 0, TABLE_F32};
     (void)state;
-    memcpy(&kept, &memory, sizeof memory);
-    for (int i = 0; i < 2; i++) {
-        const table_status status =
-            i == 0 ? table_prefix_sum_devices(&part, 1, &product, NULL) : table_prefix_sum(&call.b, &more, &offsets);
-        assert_int_equal(status, TABLE_ERROR_ARGUMENT);
-        assert_non_null(strstr(table_error_detail(), "products of floats"));
-        assert_memory_equal(&kept, &memory, sizeof memory);
-    }
+    REFUSED(table_prefix_sum_devices(&part, 1, &product, NULL), ARGUMENT, "products of floats");
+    REFUSED(table_prefix_sum(&call.in, &more, &offsets), ARGUMENT, "products of floats");
 }
 
 /* Nothing is written. */
@@ -294,30 +239,31 @@ static void test_wrong_columns(void **state) {
     table_scan_options options;
     uint64_t word;
     (void)state;
-#define REFUSED(CHANGE, STATUS, WORDS)                                                                                 \
+#define WRONG_COLUMNS(CHANGE, STATUS, WORDS)                                                                           \
     a = right_a, b = right_b, h = right_h;                                                                             \
     options = (table_scan_options){.threads = 1};                                                                      \
     of_a[1] = (table_column){values[0], 0};                                                                            \
     CHANGE;                                                                                                            \
-    expect(table_linear_recurrence_columns(&a, &b, &h, &options), TABLE_ERROR_##STATUS, WORDS)
+    REFUSED(table_linear_recurrence_columns(&a, &b, &h, &options), STATUS, WORDS)
     assert_int_equal(table_linear_recurrence_columns(NULL, &right_b, &right_h, NULL), TABLE_ERROR_ARGUMENT);
     assert_int_equal(table_linear_recurrence_columns(&right_a, &right_b, NULL, NULL), TABLE_ERROR_ARGUMENT);
-    REFUSED(a.count = 3, SHAPE, "a has 3 columns, and b has 2");
-    REFUSED(a.columns = NULL, ARGUMENT, "a->columns is a null pointer");
-    REFUSED(a.rows = 4, SHAPE, "column 0: a is 4 x 1");
-    REFUSED((a.type = TABLE_F64, of_a[1].data = wide), TYPE, "a->type is f64");
-    REFUSED(of_a[1].data = values[2] + 3, OVERLAP, "share memory");
-    REFUSED(of_a[1].data = values[3] + 3, OVERLAP, "share memory");
-    REFUSED(h.rows = 4, SHAPE, "b is 5 x 2 and h is 4 x 2");
-    REFUSED(h.type = TABLE_F16, TYPE, "b->type f32");
-    REFUSED(options.operation = TABLE_PRODUCT, ARGUMENT, "operation is not for recurrences");
-    REFUSED(options.offsets = 1, ARGUMENT, "offsets is not for recurrences");
-    REFUSED(options.first_overflow = &word, ARGUMENT, "first_overflow is not for recurrences");
-    REFUSED(options.coefficient_step = 1, ARGUMENT, "coefficient_step is not for columns");
-    REFUSED(options.first_coefficients = first, ARGUMENT, "first_coefficients is for shifted_coefficients");
-    REFUSED((options.shifted_coefficients = 1, options.first_coefficients = values[3] + 4), OVERLAP, "share memory");
-    REFUSED((options.shifted_coefficients = 1, options.carry_in = first), ARGUMENT, "is not let through");
-#undef REFUSED
+    WRONG_COLUMNS(a.count = 3, SHAPE, "a has 3 columns, and b has 2");
+    WRONG_COLUMNS(a.columns = NULL, ARGUMENT, "a->columns is a null pointer");
+    WRONG_COLUMNS(a.rows = 4, SHAPE, "column 0: a is 4 x 1");
+    WRONG_COLUMNS((a.type = TABLE_F64, of_a[1].data = wide), TYPE, "a->type is f64");
+    WRONG_COLUMNS(of_a[1].data = values[2] + 3, OVERLAP, "share memory");
+    WRONG_COLUMNS(of_a[1].data = values[3] + 3, OVERLAP, "share memory");
+    WRONG_COLUMNS(h.rows = 4, SHAPE, "b is 5 x 2 and h is 4 x 2");
+    WRONG_COLUMNS(h.type = TABLE_F16, TYPE, "b->type f32");
+    WRONG_COLUMNS(options.operation = TABLE_PRODUCT, ARGUMENT, "operation is not for recurrences");
+    WRONG_COLUMNS(options.offsets = 1, ARGUMENT, "offsets is not for recurrences");
+    WRONG_COLUMNS(options.first_overflow = &word, ARGUMENT, "first_overflow is not for recurrences");
+    WRONG_COLUMNS(options.coefficient_step = 1, ARGUMENT, "coefficient_step is not for columns");
+    WRONG_COLUMNS(options.first_coefficients = first, ARGUMENT, "first_coefficients is for shifted_coefficients");
+    WRONG_COLUMNS((options.shifted_coefficients = 1, options.first_coefficients = values[3] + 4), OVERLAP,
+                  "share memory");
+    WRONG_COLUMNS((options.shifted_coefficients = 1, options.carry_in = first), ARGUMENT, "is not let through");
+#undef WRONG_COLUMNS
     assert_memory_equal(values, before, sizeof values);
 }
 
@@ -396,26 +342,26 @@ static void test_wrong_streams(void **state) {
                                        .coefficients = &a};
     table_stream_options wrong;
     (void)state;
-#define REFUSED(CHANGE, STATUS, WORDS)                                                                                 \
+#define WRONG_STREAM(CHANGE, STATUS, WORDS)                                                                            \
     a = right;                                                                                                         \
     wrong = fine;                                                                                                      \
     CHANGE;                                                                                                            \
-    expect(table_stream(&wrong), TABLE_ERROR_##STATUS, WORDS)
-    REFUSED(a.row = NULL, ARGUMENT, "neither row nor read");
-    REFUSED(a.read = read_coefficients, ARGUMENT, "row and read");
-    REFUSED(a.reserved[7] = 1, ARGUMENT, "reserved[7]");
-    REFUSED(a.columns = 3, SHAPE, "a is 1 x 3");
-    REFUSED(a.type = TABLE_F64, TYPE, "a->type is f64");
-    REFUSED(wrong.in_type = TABLE_I32, TYPE, "b->type i32");
-    REFUSED(wrong.out_type = TABLE_F64, TYPE, "b->type f32");
-    REFUSED(wrong.scan.operation = TABLE_MAXIMUM, ARGUMENT, "operation is not for recurrences");
-    REFUSED(wrong.scan.offsets = 1, ARGUMENT, "offsets is not for recurrences");
-    REFUSED(wrong.scan.first_overflow = &word, ARGUMENT, "first_overflow is not for recurrences");
-    REFUSED(wrong.scan.shifted_coefficients = 1, ARGUMENT, "scan.shifted_coefficients is not for streams");
-    REFUSED(wrong.scan.coefficient_step = 1, ARGUMENT, "scan.coefficient_step is not for streams");
-    REFUSED((wrong.coefficients = NULL, wrong.scan.operation = TABLE_PRODUCT, wrong.scan.offsets = 1), ARGUMENT,
-            "products of floats are not for offsets");
-#undef REFUSED
+    REFUSED(table_stream(&wrong), STATUS, WORDS)
+    WRONG_STREAM(a.row = NULL, ARGUMENT, "neither row nor read");
+    WRONG_STREAM(a.read = read_coefficients, ARGUMENT, "row and read");
+    WRONG_STREAM(a.reserved[7] = 1, ARGUMENT, "reserved[7]");
+    WRONG_STREAM(a.columns = 3, SHAPE, "a is 1 x 3");
+    WRONG_STREAM(a.type = TABLE_F64, TYPE, "a->type is f64");
+    WRONG_STREAM(wrong.in_type = TABLE_I32, TYPE, "b->type i32");
+    WRONG_STREAM(wrong.out_type = TABLE_F64, TYPE, "b->type f32");
+    WRONG_STREAM(wrong.scan.operation = TABLE_MAXIMUM, ARGUMENT, "operation is not for recurrences");
+    WRONG_STREAM(wrong.scan.offsets = 1, ARGUMENT, "offsets is not for recurrences");
+    WRONG_STREAM(wrong.scan.first_overflow = &word, ARGUMENT, "first_overflow is not for recurrences");
+    WRONG_STREAM(wrong.scan.shifted_coefficients = 1, ARGUMENT, "scan.shifted_coefficients is not for streams");
+    WRONG_STREAM(wrong.scan.coefficient_step = 1, ARGUMENT, "scan.coefficient_step is not for streams");
+    WRONG_STREAM((wrong.coefficients = NULL, wrong.scan.operation = TABLE_PRODUCT, wrong.scan.offsets = 1), ARGUMENT,
+                 "products of floats are not for offsets");
+#undef WRONG_STREAM
     assert_int_equal(ends.given, 0);
     assert_int_equal(ends.taken, 0);
 }

@@ -19,6 +19,14 @@ struct call right_call(void) {
     };
 }
 
+struct call right_recurrence(void) {
+    struct call call = right_call();
+    call.in.type = call.out.type = TABLE_F32;
+    call.a = (table_view){memory.a, ROWS, COLUMNS, 0, TABLE_F32};
+    call.options.first_overflow = NULL;
+    return call;
+}
+
 void keep(void) { memcpy(&before, &memory, sizeof memory); }
 
 void expect(table_status found, table_status expected, const char *word, const char *function) {
@@ -39,19 +47,27 @@ void expect(table_status found, table_status expected, const char *word, const c
 /* The one-call form. */
 void expect_call(struct call call, table_status status, const char *word) {
     keep();
-    expect(table_prefix_sum(&call.in, &call.out, &call.options), status, word, "table_prefix_sum");
+    if (call.a.type)
+        expect(table_linear_recurrence(&call.a, &call.in, &call.out, &call.options), status, word,
+               "table_linear_recurrence");
+    else
+        expect(table_prefix_sum(&call.in, &call.out, &call.options), status, word, "table_prefix_sum");
 }
 
-/* Both stream forms. */
+/* Both stream forms. What is in a state is looked at when it is used. */
 void expect_stream(struct call call, table_status status, const char *word) {
     size_t bytes = 12345;
     keep();
-    expect(table_prefix_sum_workspace(&call.in, &call.out, &call.options, &bytes), status, word,
-           "table_prefix_sum_workspace");
+    if (status != TABLE_ERROR_STATE)
+        expect(call.a.type ? table_linear_recurrence_workspace(&call.a, &call.in, &call.out, &call.options, &bytes)
+                           : table_prefix_sum_workspace(&call.in, &call.out, &call.options, &bytes),
+               status, word, "the workspace");
     assert_int_equal(bytes, 12345);
     call.options.workspace = memory.workspace;
     call.options.workspace_bytes = sizeof memory.workspace;
-    expect(table_prefix_sum_async(&call.in, &call.out, &call.options), status, word, "table_prefix_sum_async");
+    expect(call.a.type ? table_linear_recurrence_async(&call.a, &call.in, &call.out, &call.options)
+                       : table_prefix_sum_async(&call.in, &call.out, &call.options),
+           status, word, "the stream form");
 }
 
 void expect_all(struct call call, table_status status, const char *word) {

@@ -10,21 +10,22 @@
 enum { ROWS = 10, COLUMNS = 4, CELLS = 2 * ROWS * COLUMNS };
 
 struct call {
-    table_view in, out;
+    table_view in, out, a; /* a: the coefficients, or without a type: no recurrence */
     table_scan_options options;
 };
 
 /* All memory that the calls could write to. */
 struct call_memory {
-    _Alignas(TABLE_WORKSPACE_ALIGNMENT) unsigned char workspace[4096];
-    _Alignas(TABLE_STATE_ALIGNMENT) unsigned char state[1024];
-    uint64_t in[CELLS], out[CELLS], carry_in[COLUMNS], carry_out[COLUMNS], overflow[2];
+    _Alignas(TABLE_WORKSPACE_ALIGNMENT) unsigned char workspace[1 << 16];
+    _Alignas(TABLE_STATE_ALIGNMENT) unsigned char state[131 * 16 * COLUMNS + 64];
+    uint64_t in[CELLS], out[CELLS], a[CELLS], first[COLUMNS], carry_in[COLUMNS], carry_out[COLUMNS], overflow[2];
     table_report report;
 };
 extern struct call_memory memory;
 
 /* Fills the memory, too. */
 struct call right_call(void);
+struct call right_recurrence(void); /* of f32 */
 
 /* keep() remembers what the memory holds; expect() fails the test when a call of the function since then has another
  * status, a reason without the word, or has written anything. */
@@ -42,6 +43,13 @@ void expect_all(struct call call, table_status status, const char *word);
         struct call call = right_call();                                                                               \
         __VA_ARGS__;                                                                                                   \
         expect_##FORMS(call, TABLE_ERROR_##STATUS, WORD);                                                              \
+    } while (0)
+
+#define WRONG_RECURRENCE(STATUS, WORD, ...)                                                                            \
+    do {                                                                                                               \
+        struct call call = right_recurrence();                                                                         \
+        __VA_ARGS__;                                                                                                   \
+        expect_all(call, TABLE_ERROR_##STATUS, WORD);                                                                  \
     } while (0)
 
 /* Any other call that is refused; its text is what messages call it. */
