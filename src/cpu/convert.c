@@ -6,9 +6,8 @@
 #include "instruction_set.h"
 #include "kernels.h"
 
-#define SUM        float
-#define SUM_BYTES  4
-#define FLOATING   1
+#define OPERATION  ADDITION
+#define TYPE       F32
 #define NAME(name) PASTE(name, f32)
 #include "vector.h"
 

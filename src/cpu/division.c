@@ -7,8 +7,6 @@
 #include "../plan.h"
 #include "../pool.h"
 #include "../views.h"
-#include "edge.h"
-#include "factors.h"
 #include "worker.h"
 
 /* Sizes in bytes, measured on an AMD EPYC of the Zen 5 generation (48 KiB of first-level cache, 1 MiB of second-level),

@@ -1,11 +1,10 @@
-#include "edge.h"
+#include "worker.h"
 
 #include <string.h>
 
 #include "../checked.h"
 #include "../tree.h"
 #include "entry.h"
-#include "factors.h"
 
 /* Maps have the rows that are missing first, as rows of the kernel, and then the values of the others. */
 size_t edge_bytes(const struct division *division, size_t panel_bytes) {

@@ -1,4 +1,4 @@
-#include "factors.h"
+#include "worker.h"
 
 #include <string.h>
 

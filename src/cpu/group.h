@@ -48,10 +48,10 @@ INLINE void KERNEL(push)(ELEMENT total, ELEMENT *stack, size_t pitch, uint64_t g
 
 /* The full unit becomes a block of one unit, joined with those that it completes. */
 INLINE void KERNEL(push_unit)(ELEMENT *stack, size_t pitch, unsigned top, uint64_t unit) {
-    ELEMENT total = SETTLE(stack[top * pitch]);
+    ELEMENT total = stack[top * pitch];
     stack += (top + 1) * pitch;
     for (; unit & 1; unit >>= 1, stack += pitch)
-        total = SETTLE(COMBINE(*stack, total));
+        total = COMBINE(*stack, total);
     *stack = total;
 }
 

@@ -25,18 +25,18 @@
 #define KERNELS_NAME "plain C"
 #endif
 
-/* What the instruction sets with vectors of one width share: they gain nothing from what else they have. */
-#if VECTOR_BYTES == 64
-#define OPERATION_TAG(operation, type) operation##_##type##_v4
-#elif VECTOR_BYTES == 32
-#define OPERATION_TAG(operation, type) operation##_##type##_v3
-#else
-#define OPERATION_TAG(operation, type) operation##_##type##_plain
-#endif
-#define OPERATION_KERNELS(operation, type) PASTE(kernels, OPERATION_TAG(operation, type))
-
 #define PASTE_(a, b) a##_##b
 #define PASTE(a, b)  PASTE_(a, b)
+
+/* What the instruction sets with vectors of one width share has its width in its names. */
+#if VECTOR_BYTES == 64
+#define WIDTH_TAG v4
+#elif VECTOR_BYTES == 32
+#define WIDTH_TAG v3
+#else
+#define WIDTH_TAG plain
+#endif
+#define KERNELS_OF(name, operation, type) PASTE(name, PASTE(operation, PASTE(type, WIDTH_TAG)))
 
 /* The loops are functions that call each other where the build says that they have a sanitizer's checks in them
  * (meson.build), and one function otherwise. */
@@ -45,5 +45,33 @@
 #else
 #define INLINE static inline __attribute__((always_inline))
 #endif
+
+/* Past the caches, where there is such a thing: a vector to a place that is aligned to it, and a line of 64 bytes to
+ * one that begins there. stream_end() has to be called before another thread may look at them. */
+typedef char stream_vector __attribute__((vector_size(VECTOR_BYTES)));
+typedef char stream_source __attribute__((vector_size(VECTOR_BYTES), aligned(1), may_alias));
+
+INLINE void stream_one(void *to, stream_vector bytes) {
+#if !defined(__x86_64__)
+    *(stream_source *)to = bytes;
+#elif VECTOR_BYTES == 64
+    _mm512_stream_si512(to, (__m512i)bytes);
+#elif VECTOR_BYTES == 32
+    _mm256_stream_si256((__m256i *)to, (__m256i)bytes);
+#else
+    _mm_stream_si128((__m128i *)to, (__m128i)bytes);
+#endif
+}
+
+INLINE void stream_line(char *to, const char *from) {
+    for (int at = 0; at < 64; at += VECTOR_BYTES)
+        stream_one(to + at, *(const stream_source *)(from + at));
+}
+
+static inline void stream_end(void) {
+#if defined(__x86_64__)
+    _mm_sfence();
+#endif
+}
 
 #endif

@@ -1,6 +1,9 @@
 /* The kernel for a table of COLUMNS columns, rows side by side, from the first one to the last or the other way. A
  * vector holds ROWS rows, each in SLOTS lanes (COLUMNS rounded up to a power of two); lanes that are left over hold
- * nothing and stay so. Included once for each element type and number of columns. */
+ * nothing and stay so. Included once for each element type and number of columns; nothing is
+ * there where that does not fit. */
+#define SLOTS (COLUMNS == 1 ? 1 : COLUMNS == 2 ? 2 : COLUMNS <= 4 ? 4 : COLUMNS <= 8 ? 8 : 16)
+#if SLOTS <= LANES && !(defined(FEW_WIDTHS) && (COLUMNS == 3 || COLUMNS > 4))
 #define KERNEL(name)  PASTE(NAME(name), COLUMNS)
 #define GROUP         8 /* vectors */
 #define ROWS          (LANES / SLOTS)
@@ -285,3 +288,6 @@ static void KERNEL(totals)(struct cpu_state *state, const void *from, ptrdiff_t 
 #undef TURNED
 #undef EVEN_ROWS
 #undef ODD_ROWS
+#endif
+#undef SLOTS
+#undef COLUMNS

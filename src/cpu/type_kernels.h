@@ -1,95 +1,52 @@
-/* All kernels of one element, whose value is a number: vectors of elements are vectors of values. Expects
- *   SUM, SUM_BYTES, TAG  the type of a value, its bytes (4 or 8), and a name for the kernels
- *   FLOATING             0 or 1: whether values of f16 and bf16 are taken as such (halves.h)
- *   OPERATION            a header that vector.h includes, and which defines what follows:
- *   COMBINE(earlier, later), COMBINE_ONE(earlier, later)  two vectors, or two values, joined in that order
- *   IDENTITY             a vector of what changes nothing where it comes before or after
- *   START_VALUE          the value that a scan begins with where the caller has none
- *   SETTLE(total)        the total of a whole unit, or of two blocks, as a block
- *   ORDERED              1: joined along the tree; 0: by one running element
- *   CHECKED              1: sums that wrap, whose overflow is looked for
- * and perhaps
+/* All kernels of one element, whose value is a number: vectors of elements are vectors of values. Expects OPERATION and
+ * TYPE, rows of operators.h and vector.h, and perhaps
  *   FEW_WIDTHS           kernels of their own for 1, 2 and 4 columns alone
  *   KERNELS_LINKAGE      nothing, where the table of kernels is not static
- * All are undefined at the end. An element with other vectors has kernels of its own, and its entries in kernels.c. */
+ * TYPE is undefined at the end. An element with other vectors has kernels of its own, and its entries in kernels.c. */
 #define ELEMENT    VECTOR
-#define NAME(name) PASTE(name, TAG)
+#define NAME(name) KERNELS_OF(name, OPERATION, TYPE)
 
 #include "vector.h"
 
 #include "tiny.h"
 #include "wide.h"
-#if FLOATING
+#if ORDERED
 #include "maps.h"
 #endif
 
 /* Every number of columns that fits in a vector has a kernel of its own. */
-#define SLOTS   1
 #define COLUMNS 1
 #include "narrow.h"
-#undef COLUMNS
-#undef SLOTS
-#define SLOTS   2
 #define COLUMNS 2
 #include "narrow.h"
-#undef COLUMNS
-#undef SLOTS
-#if LANES >= 4
-#define SLOTS 4
-#ifndef FEW_WIDTHS
 #define COLUMNS 3
 #include "narrow.h"
-#undef COLUMNS
-#endif
 #define COLUMNS 4
 #include "narrow.h"
-#undef COLUMNS
-#undef SLOTS
-#endif
-#if LANES >= 8 && !defined(FEW_WIDTHS)
-#define SLOTS   8
 #define COLUMNS 5
 #include "narrow.h"
-#undef COLUMNS
 #define COLUMNS 6
 #include "narrow.h"
-#undef COLUMNS
 #define COLUMNS 7
 #include "narrow.h"
-#undef COLUMNS
 #define COLUMNS 8
 #include "narrow.h"
-#undef COLUMNS
-#undef SLOTS
-#endif
-#if LANES >= 16 && !defined(FEW_WIDTHS)
-#define SLOTS   16
 #define COLUMNS 9
 #include "narrow.h"
-#undef COLUMNS
 #define COLUMNS 10
 #include "narrow.h"
-#undef COLUMNS
 #define COLUMNS 11
 #include "narrow.h"
-#undef COLUMNS
 #define COLUMNS 12
 #include "narrow.h"
-#undef COLUMNS
 #define COLUMNS 13
 #include "narrow.h"
-#undef COLUMNS
 #define COLUMNS 14
 #include "narrow.h"
-#undef COLUMNS
 #define COLUMNS 15
 #include "narrow.h"
-#undef COLUMNS
 #define COLUMNS 16
 #include "narrow.h"
-#undef COLUMNS
-#undef SLOTS
-#endif
 
 #define NARROW(columns, slots)                                                                                         \
     {                                                                                                                  \
@@ -143,16 +100,5 @@ KERNELS_LINKAGE const struct cpu_element_kernels NAME(kernels) = {
 #undef SHUFFLE
 #undef SHUFFLE_4
 #undef SHUFFLE_8
-#undef SUM
-#undef TAG
-#undef SUM_BYTES
-#undef FLOATING
 #undef ELEMENT
-#undef OPERATION
-#undef COMBINE
-#undef COMBINE_ONE
-#undef IDENTITY
-#undef START_VALUE
-#undef SETTLE
-#undef ORDERED
-#undef CHECKED
+#undef TYPE

@@ -1,5 +1,45 @@
-/* Vectors of one element type, for kernels.c. Expects SUM (the type), SUM_BYTES, FLOATING and VECTOR_BYTES.
+/* Vectors of one element type, for kernels.c. Expects OPERATION, TYPE, NAME and VECTOR_BYTES.
  * Included once for each element type. */
+#define SUM       PASTE(VALUE_OF, TYPE)
+#define SUM_BYTES PASTE(BYTES_OF, TYPE)
+#define FLOATING  PASTE(IS_FLOAT, TYPE)
+
+#define VALUE_OF_U32 uint32_t
+#define BYTES_OF_U32 4
+#define IS_FLOAT_U32 0
+#define LEAST_OF_U32 0
+#define MOST_OF_U32  UINT32_MAX
+
+#define VALUE_OF_I32 int32_t
+#define BYTES_OF_I32 4
+#define IS_FLOAT_I32 0
+#define LEAST_OF_I32 INT32_MIN
+#define MOST_OF_I32  INT32_MAX
+
+#define VALUE_OF_U64 uint64_t
+#define BYTES_OF_U64 8
+#define IS_FLOAT_U64 0
+#define LEAST_OF_U64 0
+#define MOST_OF_U64  UINT64_MAX
+
+#define VALUE_OF_I64 int64_t
+#define BYTES_OF_I64 8
+#define IS_FLOAT_I64 0
+#define LEAST_OF_I64 INT64_MIN
+#define MOST_OF_I64  INT64_MAX
+
+#define VALUE_OF_F32 float
+#define BYTES_OF_F32 4
+#define IS_FLOAT_F32 1
+#define LEAST_OF_F32 -INFINITY
+#define MOST_OF_F32  INFINITY
+
+#define VALUE_OF_F64 double
+#define BYTES_OF_F64 8
+#define IS_FLOAT_F64 1
+#define LEAST_OF_F64 -INFINITY
+#define MOST_OF_F64  INFINITY
+
 #define LANES (VECTOR_BYTES / SUM_BYTES)
 
 typedef SUM NAME(vector) __attribute__((vector_size(VECTOR_BYTES)));
@@ -7,9 +47,7 @@ typedef SUM NAME(unaligned) __attribute__((vector_size(VECTOR_BYTES), aligned(SU
 #define VECTOR    NAME(vector)
 #define UNALIGNED NAME(unaligned)
 
-#ifdef OPERATION
-#include OPERATION
-#endif
+#include "operators.h"
 
 /* Fills a vector from two by a rule: lane l takes lane RULE(l, x) of both, the second counting from LANES. */
 #define SHUFFLE_4(RULE, x, l) RULE((l), x), RULE((l + 1), x), RULE((l + 2), x), RULE((l + 3), x)
@@ -28,18 +66,7 @@ INLINE VECTOR NAME(load)(const SUM *from) { return *(const UNALIGNED *)from; }
 
 INLINE void NAME(store)(SUM *to, VECTOR values) { *(UNALIGNED *)to = values; }
 
-/* Past the caches, where there is such a thing; aligned to the vector. */
-INLINE void NAME(stream)(SUM *to, VECTOR values) {
-#if !defined(__x86_64__)
-    NAME(store)(to, values);
-#elif VECTOR_BYTES == 64
-    _mm512_stream_si512((void *)to, (__m512i)values);
-#elif VECTOR_BYTES == 32
-    _mm256_stream_si256((__m256i *)to, (__m256i)values);
-#else
-    _mm_stream_si128((__m128i *)to, (__m128i)values);
-#endif
-}
+INLINE void NAME(stream)(SUM *to, VECTOR values) { stream_one(to, (stream_vector)values); }
 
 #if VECTOR_BYTES == 64
 #define CAN_TURN 1

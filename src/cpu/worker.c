@@ -4,8 +4,6 @@
 
 #include "../interrupt.h"
 #include "../tree.h"
-#include "edge.h"
-#include "factors.h"
 
 struct worker worker_make(const struct division *division, char *memory) {
     const struct scan *scan = division->scan;

@@ -13,7 +13,7 @@ struct worker {
     char *before;               /* a row of the panel, for the search for overflow */
     char *start, *above, *sums; /* rows of the panel for the caller's use */
     char *block_in, *block_out, *block_converted, *block_factors;
-    char *edge;              /* see edge.h */
+    char *edge;              /* see edge_bytes() */
     size_t missing;          /* rows of the group that comes next which are not there, as they were summed before */
     const char *const *runs; /* the totals of the runs that they are, by level: rows of all columns */
     bool keeps;              /* whether the runs at the end of the table go into scan->state_out */
@@ -44,5 +44,29 @@ const void *worker_last(const struct worker *worker, const struct division *divi
  * chunk or unit, or of its beginning. And the inclusive sums of the last row, if `to` holds the seed of the chunk. */
 void worker_put_total(const struct worker *worker, const struct division *division, const struct part *part, void *to);
 void worker_add_rows(const struct worker *worker, const struct division *division, const struct part *part, void *to);
+
+/* Groups that the rows of a sum that goes on do not fill, at its beginning inside of a group and at its end (edge.c).
+ *
+ * Bytes of a worker's memory that it takes, for panels of rows of so many bytes. */
+size_t edge_bytes(const struct division *division, size_t panel_bytes);
+
+/* Takes `rows` rows of the part from row `done` on, which end the group or the table, with worker->missing rows before
+ * them in the group. results: writes the running sums; otherwise they are only summed up. */
+void edge_take(struct worker *worker, const struct division *division, const struct part *part, size_t done,
+               size_t rows, bool results);
+
+/* The coefficients of a recurrence, for scans that have some (factors.c): rows of the values' type, side by side or
+ * where they lie.
+ *
+ * Whether rows cannot be taken from where they are. */
+bool factors_are_staged(const struct division *division);
+
+/* Rows of a worker's buffer for them. */
+size_t factors_rows(const struct division *division);
+
+/* Points the kernel at the coefficients of the part's columns in the `rows` rows of the table from `row` on, and
+ * returns for how many of these it did. */
+size_t factors_point(struct worker *worker, const struct division *division, const struct part *part, size_t row,
+                     size_t rows);
 
 #endif

@@ -188,7 +188,7 @@ INLINE void DIGITS_NAME(scatter_lines)(const struct key_digits *digits, const st
                        firsts[digit] + value_shift, value_bytes);
         places[digit] = end - before;
     }
-    write_end();
+    stream_end();
 }
 
 #define DEFINE_SCATTER(NAME, MOVE)                                                                                     \

@@ -3,13 +3,7 @@
 
 #include <string.h>
 
-#if defined(__x86_64__)
-#include <immintrin.h>
-#endif
-
-#define PASTE_(a, b) a##_##b
-#define PASTE(a, b)  PASTE_(a, b)
-#define INLINE       static inline __attribute__((always_inline))
+#include "cpu/instruction_set.h"
 
 /* Values beside keys, and lines that are written past the caches. */
 
@@ -39,20 +33,6 @@ INLINE void move_value(char *slot, const struct key_places *to, size_t i, enum k
     }
 }
 
-INLINE void stream_key_line(char *to, const char *from) {
-#if defined(__AVX512F__)
-    _mm512_stream_si512((void *)to, _mm512_load_si512(from));
-#elif defined(__AVX2__)
-    for (int i = 0; i < 2; i++)
-        _mm256_stream_si256((__m256i *)(void *)to + i, _mm256_load_si256((const __m256i *)(const void *)from + i));
-#elif defined(__x86_64__)
-    for (int i = 0; i < 4; i++)
-        _mm_stream_si128((__m128i *)(void *)to + i, _mm_load_si128((const __m128i *)(const void *)from + i));
-#else
-    memcpy(to, from, KEY_LINE);
-#endif
-}
-
 /* A line that is full, `last` being the place of its last element: all of it, or, if it is a digit's first line, what
  * there is from the digit's first place on. What lies before that is another digit's. */
 INLINE void write_line(void *memory, const void *line, size_t last, size_t before, size_t first, size_t size,
@@ -62,7 +42,7 @@ INLINE void write_line(void *memory, const void *line, size_t last, size_t befor
     if (first > begin)
         memcpy(to - (last + 1 - first) * size, (const char *)line + (first - begin) * size, (last + 1 - first) * size);
     else if (stream)
-        stream_key_line(to - KEY_LINE, line);
+        stream_line(to - KEY_LINE, line);
     else
         memcpy(to - KEY_LINE, line, KEY_LINE);
 }
@@ -73,13 +53,6 @@ INLINE void write_rest(void *memory, const void *line, size_t end, size_t before
     if (from < end)
         memcpy((char *)memory + (from - before) * size, (const char *)line + (from - begin) * size,
                (end - from) * size);
-}
-
-/* Has to be called before another thread may look at the lines. */
-INLINE void write_end(void) {
-#if defined(__x86_64__)
-    _mm_sfence();
-#endif
 }
 
 /* Counting by bytes is before counting digits, which uses it. */

@@ -1,13 +1,46 @@
-/* Stage 3: the running sums of all units, each started from its seed, in any order. */
+/* The stages of a scan by themselves, as src/pipeline.c has them in turn. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "../checked.h"
 #include "../status.h"
+#include "../tree.h"
 #include "stages.h"
 #include "team.h"
 
-/* In any order, a whole chunk is gone through from its first seed. */
+/* Stage 1: the column totals of all units, in any order. */
+static void total_part(struct team *team, struct worker *worker, const struct part *part) {
+    const struct division *division = team->division;
+    for (struct part unit = division_unit(part, part->first_row); unit.rows > 0;
+         unit = division_unit(part, unit.first_row + unit.rows)) {
+        worker_begin(worker, division, &unit, NULL, NULL);
+        worker_take(worker, division, &unit, false);
+        worker_put_total(worker, division, &unit, division_sums(division, team->seeds, unit.chunk + 1, &unit));
+    }
+}
+
+table_status cpu_stage1_local_counts(const struct scan *scan, void *seeds) {
+    const struct division division = division_make(scan, DIVISION_CHUNKS, division_threads(scan));
+    struct team team = {.division = &division, .work = total_part, .seeds = seeds};
+    return team_run_allocating(&team);
+}
+
+/* Stage 2 of ordered elements, on one thread: the seeds are the 512th part of the table. */
+table_status cpu_stage2_sweep(const struct scan *scan, void *seeds, size_t rows, const void *bases) {
+    const size_t row_bytes = scan_row_bytes(scan);
+    const size_t step = bases ? TABLE_UNIT_ROWS : rows;
+    for (size_t first = 0; first + 1 < rows; first += step) {
+        char *const row = (char *)seeds + first * row_bytes;
+        const size_t left = rows - first;
+        if (first > 0) /* above a total there, which only its own block needs */
+            memcpy(row, (const char *)bases + first / TABLE_UNIT_ROWS * row_bytes, row_bytes);
+        sweep_rows(scan->element, row, left <= step ? left : step + 1, scan->in.columns);
+    }
+    return TABLE_OK;
+}
+
+/* Stage 3: the running sums of all units, each started from its seed, in any order. Elements in any order are gone
+ * through chunk by chunk, from the first seed of each. */
 static void scan_chunk(struct team *team, struct worker *worker, const struct part *part) {
     const struct division *division = team->division;
     const size_t unit = part->first_row / TABLE_UNIT_ROWS;
