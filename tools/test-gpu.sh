@@ -27,7 +27,7 @@ check() {
 }
 
 keys='keys/test_gpu_digit_counts keys/test_gpu_histogram keys/test_gpu_radix_sort'
-for test in test_gpu test_gpu_fused test_gpu_pieces test_gpu_batch test_gpu_devices test_gpu_streams \
+for test in test_gpu test_gpu_fused test_gpu_pieces test_gpu_devices test_gpu_streams \
     test_gpu_floats test_gpu_together test_gpu_large keys/test_gpu_keys $keys; do
     if [ -x "$folder/tests/$test" ]; then
         check "$test" "$folder/tests/$test"
@@ -51,7 +51,7 @@ for tool in memcheck racecheck initcheck synccheck; do
         skipped=$((skipped + 1))
         continue
     fi
-    for test in test_gpu test_gpu_fused test_gpu_batch $keys; do
+    for test in test_gpu test_gpu_fused test_gpu_pieces $keys; do
         check "$tool $test" env TUPLESCAN_TEST_SMALL=1 TUPLESCAN_TEST_FEW="${TUPLESCAN_TEST_FEW:-10}" \
             compute-sanitizer --tool "$tool" $filter --error-exitcode 99 "$folder/tests/$test"
     done
