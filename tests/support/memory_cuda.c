@@ -1,5 +1,6 @@
-/* Device memory for the test bodies. Like any caller of the library it uses the CUDA runtime and nothing else. */
-#include "memory.h"
+/* Device memory and streams for the test bodies. Like any caller of the library they use the CUDA runtime and nothing
+ * else. */
+#include "ways.h"
 
 #include <cuda_runtime_api.h>
 
@@ -31,3 +32,10 @@ const struct memory device_memory = {
     .upload = device_upload,
     .download = device_download,
 };
+
+void *cuda_stream_open(void) {
+    cudaStream_t stream = NULL;
+    return cudaStreamCreate(&stream) == cudaSuccess ? stream : NULL;
+}
+bool cuda_stream_wait(void *stream) { return cudaStreamSynchronize(stream) == cudaSuccess; }
+void cuda_stream_close(void *stream) { cudaStreamDestroy(stream); }

@@ -29,6 +29,11 @@ static inline void way_enter(const struct way *way) {
         way->enter(way);
 }
 
+/* Streams for the ways that have CUDA: memory_cuda.c. */
+void *cuda_stream_open(void);
+bool cuda_stream_wait(void *stream);
+void cuda_stream_close(void *stream);
+
 /* NULL, or why none of the ways can be gone on this machine. */
 const char *ways_unavailable(void);
 

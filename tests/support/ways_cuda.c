@@ -1,4 +1,3 @@
-#include "streams_cuda.h"
 #include "ways.h"
 
 static const struct way list[] = {

@@ -4,7 +4,6 @@
 #include <kernels.h>
 
 #include "fused.h"
-#include "support/streams_cuda.h"
 #include "support/ways.h"
 
 enum { MOST_FORMS = 16 };
