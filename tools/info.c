@@ -85,11 +85,6 @@ static void print_table(void *context, const char *name, size_t length, const st
     printf(": %s%s%s\n", layout ? table_type_name(layout->type) : why, layout ? " " : "", layout ? shape : "");
 }
 
-static void count_table(void *context, const char *name, size_t length, const struct table_layout *layout,
-                        const char *why) {
-    (void)context, (void)name, (void)length, (void)layout, (void)why;
-}
-
 /* The tables of a file that has several. */
 static int list_tables(const struct scan_arguments *arguments, const struct input_request *request, size_t count,
                        const struct input_format *format) {
@@ -206,7 +201,7 @@ static int look_for_tables(const struct scan_arguments *arguments, bool *several
     const struct input_request request = table_request(&arguments->common, fields);
     const struct input_format *format;
     size_t count;
-    const int code = input_tables(arguments->common.inputs[0], &request, count_table, NULL, &count, &format);
+    const int code = input_tables(arguments->common.inputs[0], &request, NULL, NULL, &count, &format);
     *several = code == EX_OK && count > 1;
     return *several ? list_tables(arguments, &request, count, format) : code;
 }

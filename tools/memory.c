@@ -6,9 +6,9 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "cgroups.h"
 #include "message.h"
 #include "number.h"
+#include "thread_limit.h"
 
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23 /* Linux 5.14; refused, which does no harm, by older ones */

@@ -9,10 +9,10 @@
 
 #include "commands.h"
 #include "guess.h"
+#include "job.h"
 #include "message.h"
 #include "options/option.h"
 #include "signals.h"
-#include "stopwatch.h"
 #include "transfer.h"
 
 static const struct subcommand {

@@ -69,7 +69,8 @@ struct input_reason {
 
 struct input_file;
 
-/* Is told of one of the tables in a file: its name, and its layout, or, for NULL, why it cannot be read. */
+/* Is told of one of the tables in a file: its name, and its layout, or, for NULL, why it cannot be read. Without a
+ * visit they are counted. */
 typedef void input_visit(void *context, const char *name, size_t length, const struct table_layout *layout,
                          const char *why);
 

@@ -179,7 +179,8 @@ static int visit_members(struct input_file *file, const struct input_request *re
         size_t length;
         const char *name = name_of(archive_of(file)->archive, (zip_uint64_t)i, &length);
         const bool is_table = look_at_member(file, (zip_uint64_t)i, request, &layout, &reason);
-        visit(context, name, length, is_table ? &layout : NULL, reason.text);
+        if (visit)
+            visit(context, name, length, is_table ? &layout : NULL, reason.text);
         ++*count;
     }
     return code;

@@ -232,7 +232,8 @@ static int visit_tensors(struct input_file *file, const struct input_request *re
                 continue;
             const bool is_table =
                 describe(tensor, &layout, &span, &why) && is_within(file->bytes, span.end, input_total(file), &why);
-            visit(context, name, strlen(name), is_table ? &layout : NULL, why.text);
+            if (visit)
+                visit(context, name, strlen(name), is_table ? &layout : NULL, why.text);
             ++*found;
         }
     }

@@ -1,5 +1,6 @@
 #include "mpi/shared_file.h"
 
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -42,18 +43,22 @@ static int open_file(const char *path, int mode, MPI_File *file) {
     return code;
 }
 
-static int read_share(MPI_File file, const char *path, size_t offset, char *data, size_t bytes) {
+/* Reads this rank's bytes, or writes them. */
+static int move_share(MPI_File file, const char *path, bool writes, size_t offset, char *data, size_t bytes) {
     for (size_t done = 0; done < bytes; done += PIECE) {
-        const int wanted = bytes - done < PIECE ? (int)(bytes - done) : PIECE;
+        const int count = bytes - done < PIECE ? (int)(bytes - done) : PIECE;
+        const MPI_Offset at = (MPI_Offset)(offset + done);
         MPI_Status status;
-        int got = 0;
-        const int error = MPI_File_read_at(file, (MPI_Offset)(offset + done), data + done, wanted, MPI_BYTE, &status);
+        int moved = 0;
+        const int error = writes ? MPI_File_write_at(file, at, data + done, count, MPI_BYTE, &status)
+                                 : MPI_File_read_at(file, at, data + done, count, MPI_BYTE, &status);
         if (error != MPI_SUCCESS)
             return fail_file(path, error);
-        MPI_Get_count(&status, MPI_BYTE, &got);
-        if (got != wanted)
-            return fail(EX_IOERR, "%s: rank %d: ends after %zu bytes", path, this_rank(),
-                        offset + done + (size_t)(got > 0 ? got : 0));
+        MPI_Get_count(&status, MPI_BYTE, &moved);
+        if (moved != count)
+            return fail(EX_IOERR, "%s: rank %d: %s after %zu bytes", path, this_rank(),
+                        writes ? "could not be written to its end, but ends" : "ends",
+                        offset + done + (size_t)(moved > 0 ? moved : 0));
     }
     return EX_OK;
 }
@@ -63,7 +68,7 @@ int shared_file_read(const char *path, size_t offset, void *data, size_t bytes) 
     int code = open_file(path, MPI_MODE_RDONLY, &file);
     if (code != EX_OK)
         return code;
-    code = read_share(file, path, offset, data, bytes);
+    code = move_share(file, path, false, offset, data, bytes);
     MPI_File_close(&file);
     return ranks_code(code);
 }
@@ -93,27 +98,12 @@ int shared_output_open(struct shared_output *output, struct atomic_file *file, i
     return EX_OK;
 }
 
-static int write_share(MPI_File file, const char *path, size_t offset, const char *data, size_t bytes) {
-    for (size_t done = 0; done < bytes; done += PIECE) {
-        const int count = bytes - done < PIECE ? (int)(bytes - done) : PIECE;
-        MPI_Status status;
-        int put = 0;
-        const int error = MPI_File_write_at(file, (MPI_Offset)(offset + done), data + done, count, MPI_BYTE, &status);
-        if (error != MPI_SUCCESS)
-            return fail_file(path, error);
-        MPI_Get_count(&status, MPI_BYTE, &put);
-        if (put != count)
-            return fail(EX_IOERR, "%s: rank %d: could not be written to its end", path, this_rank());
-    }
-    return EX_OK;
-}
-
 int shared_output_write(const struct shared_output *output, size_t offset, const void *data, size_t bytes) {
     MPI_File file;
     int code = open_file(output->path, MPI_MODE_WRONLY, &file);
     if (code != EX_OK)
         return code;
-    code = write_share(file, output->path, offset, data, bytes);
+    code = move_share(file, output->path, true, offset, (char *)(uintptr_t)data, bytes);
     const int synced = MPI_File_sync(file), closed = MPI_File_close(&file);
     if (code == EX_OK && (synced != MPI_SUCCESS || closed != MPI_SUCCESS))
         code = fail_file(output->path, synced != MPI_SUCCESS ? synced : closed);
