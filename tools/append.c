@@ -47,10 +47,9 @@ static int check_arguments(void *context) {
         return fail(EX_USAGE, "--to %s: is not the name of a .npy, which says how many rows it has", to);
     if (snprintf(growth->state_path, PATH_MAX, "%s.state", to) >= PATH_MAX)
         return fail(EX_CANTCREAT, "%s: %s", to, strerror(ENAMETOOLONG));
-    struct argument_input input = arguments_input(&arguments->common, 0);
-    for (unsigned i = 0; input.is_one; input = arguments_input(&arguments->common, ++i))
-        if (input.path && output_path_is_input(to, input.path))
-            return fail(EX_USAGE, "--to %s: is the file of an input", to);
+    const int code = check_is_no_input(&arguments->common, "--to", to);
+    if (code != EX_OK)
+        return code;
     arguments->common.output = to;
     arguments->state = growth->state_path;
     growth->job.state.name = growth->state_path;

@@ -23,13 +23,8 @@ static int check_state(const struct scan_arguments *arguments) {
         return fail(EX_USAGE, "--continue %s: needs a file of its own", path);
     if (output_path_same(path, arguments->common.output))
         return fail(EX_USAGE, "--continue and -o name the same file");
-    bool is_input = (arguments->carry_in && output_path_is_input(path, arguments->carry_in)) ||
-                    (arguments->decay_file && output_path_is_input(path, arguments->decay_file));
-    for (unsigned i = 0; i < arguments->common.input_count; i++)
-        is_input = is_input || output_path_is_input(path, arguments->common.inputs[i]);
-    if (is_input)
-        return fail(EX_USAGE, "--continue %s: is the file of an input", path);
-    return output_path_check(path, true);
+    const int code = check_is_no_input(&arguments->common, "--continue", path);
+    return code == EX_OK ? output_path_check(path, true) : code;
 }
 
 static int check_arguments(void *context) {

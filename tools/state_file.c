@@ -130,25 +130,14 @@ int state_file_fit(struct state_file *file, const char *input, table_operation o
     return EX_OK;
 }
 
-int state_file_sums(struct state_file *file, const char *path, const char *input, table_type type, size_t columns,
-                    void **row) {
+int state_file_sums(struct state_file *file, const char *input, table_type type, size_t columns, void **row) {
     size_t bytes;
     *row = NULL;
-    int code = state_file_read(file, path, false);
-    if (code == EX_OK)
-        code = state_file_fit(file, input, TABLE_SUM, type, columns);
+    int code = state_file_fit(file, input, TABLE_SUM, type, columns);
     if (code == EX_OK && (!size_multiply(columns, table_type_size(type), &bytes) || !(*row = memory_allocate(bytes))))
-        code = fail(EX_OSERR, "%s: out of memory", path);
+        code = fail(EX_OSERR, "%s: out of memory", file->name);
     if (code == EX_OK && table_state_sums(file->state, *row) != TABLE_OK)
-        code = fail(EX_DATAERR, "%s: %s", path, table_error_detail());
-    return code;
-}
-
-int state_file_type(const char *path, table_type *type) {
-    struct state_file file = STATE_FILE_NONE;
-    const int code = path ? state_file_read(&file, path, false) : EX_OK;
-    *type = file.facts.type;
-    state_file_close(&file);
+        code = fail(EX_DATAERR, "%s: %s", file->name, table_error_detail());
     return code;
 }
 

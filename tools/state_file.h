@@ -38,13 +38,9 @@ int state_file_take_lock(const char *name, int fd);
 int state_file_fit(struct state_file *file, const char *input, table_operation operation, table_type type,
                    size_t columns);
 
-/* *row = the sums that the state at `path` goes on from, for sums of `type` in `columns` columns, called `input`; the
- * state is in `file`, to be closed in any case. EX_OK, or the exit code after a message. free() the row. */
-int state_file_sums(struct state_file *file, const char *path, const char *input, table_type type, size_t columns,
-                    void **row);
-
-/* *type = that of the state at `path`; 0 for no path. EX_OK, or the exit code after a message. */
-int state_file_type(const char *path, table_type *type);
+/* *row = the sums that the state goes on from, which was read, for sums of `type` in `columns` columns, called `input`.
+ * EX_OK, or the exit code after a message. free() the row. */
+int state_file_sums(struct state_file *file, const char *input, table_type type, size_t columns, void **row);
 
 /* In this order: open before the work, write before the outputs get their names, file->output being the second one. */
 int state_file_open(struct state_file *file);

@@ -18,11 +18,12 @@ struct range {
     struct job base;
     struct input_file scanned;
     struct sum_arguments arguments;
-    table_type type;  /* what the sums are kept in: not always that of the file */
-    size_t row_bytes; /* of the file */
-    void *from, *to;  /* the sums between which the rows lie: `to` less `from` is theirs; NULL: zeros */
-    char *sums;       /* what is printed */
-    size_t wrapped;   /* the first column whose running sums are seen to have wrapped, or the number of columns */
+    struct state_file state; /* that the sums go on from */
+    table_type type;         /* what the sums are kept in: not always that of the file */
+    size_t row_bytes;        /* of the file */
+    void *from, *to;         /* the sums between which the rows lie: `to` less `from` is theirs; NULL: zeros */
+    char *sums;              /* what is printed */
+    size_t wrapped; /* the first column whose running sums are seen to have wrapped, or the number of columns */
 };
 
 static int no_such_row(const struct range *range) {
@@ -42,15 +43,11 @@ static int make_sums(const struct range *range, void **row) {
 }
 
 /* The sums above the first row of SCANNED, which is not exclusive and goes downwards. */
-static int row_above_all(const struct range *range, void **sums) {
+static int row_above_all(struct range *range, void **sums) {
     const struct sum_arguments *arguments = &range->arguments;
     const size_t columns = range->scanned.layout.columns;
-    struct state_file state = STATE_FILE_NONE;
-    if (!arguments->scan.state)
-        return read_row(arguments->scan.carry_in, range->type, columns, sums);
-    const int code = state_file_sums(&state, arguments->scan.state, range->scanned.name, range->type, columns, sums);
-    state_file_close(&state);
-    return code;
+    return arguments->scan.state ? state_file_sums(&range->state, range->scanned.name, range->type, columns, sums)
+                                 : read_row(arguments->scan.carry_in, range->type, columns, sums);
 }
 
 /* The sums of all rows, which exclusive ones lack. */
@@ -172,10 +169,9 @@ static int open_sums(void *context) {
     struct sum_arguments *arguments = &range->arguments;
     struct input_file *scanned = &range->scanned;
     const struct table_layout *layout = &scanned->layout;
-    table_type like;
-    int code = state_file_type(arguments->scan.state, &like);
+    int code = arguments->scan.state ? state_file_read(&range->state, arguments->scan.state, false) : EX_OK;
     if (code == EX_OK)
-        code = start_input(scanned, arguments->scan.common.inputs[0], like, NULL, &arguments->scan);
+        code = start_input(scanned, arguments->scan.common.inputs[0], range->state.facts.type, NULL, &arguments->scan);
     if (code == EX_OK && !table_types_supported(layout->type, layout->type))
         code = fail(EX_DATAERR, "%s: its type is %s, which is not one of running sums", scanned->name,
                     table_type_name(layout->type));
@@ -201,6 +197,7 @@ static int check_arguments(void *context) {
 static void close_all(void *context) {
     struct range *range = context;
     input_close(&range->scanned);
+    state_file_close(&range->state);
     free(range->from);
     free(range->to);
     free(range->sums);
@@ -210,6 +207,6 @@ int sum_main(int argc, char **argv) {
     static const struct job_step steps[] = {
         {open_sums, STEP_READ, false}, {subtract, STEP_WORK, false}, {check_end, STEP_READ, false}};
     static const struct job_table table = {&options_of_sum, check_arguments, JOB_STEPS(steps), tell, NULL, close_all};
-    static struct range range = {.wrapped = 0};
+    static struct range range = {.state = STATE_FILE_NONE};
     return job_run(&table, &range, &range.arguments.scan.common, argc, argv);
 }

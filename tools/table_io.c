@@ -11,8 +11,7 @@
 #include "types.h"
 #include "values.h"
 
-/* No output may be a file that is read: whoever wants that has no way back when something goes wrong. */
-static int check_is_no_input(const struct arguments *arguments, const char *option, const char *output) {
+int check_is_no_input(const struct arguments *arguments, const char *option, const char *output) {
     struct argument_input input = arguments_input(arguments, 0);
     for (unsigned i = 0; input.is_one; input = arguments_input(arguments, ++i))
         if (input.path && output_path_is_input(output, input.path))

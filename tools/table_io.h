@@ -12,6 +12,10 @@
  * is printed, be it by --json or by the option `printed` (or NULL). EX_OK, or the exit code after a message. */
 int check_outputs(const struct arguments *arguments, const char *printed, const char *option, const char *second);
 
+/* Whether the output, or what else `option` names to be written, is no file that is read: whoever wants that has no way
+ * back when something goes wrong. As check_outputs(). */
+int check_is_no_input(const struct arguments *arguments, const char *option, const char *output);
+
 /* What the command line says of the table, with the fields of --field to be looked for. */
 struct input_request table_request(const struct arguments *arguments, struct input_field fields[BY_MOST]);
 

@@ -66,38 +66,26 @@ static ssize_t write_some(int fd, const void *from, size_t bytes) {
     }
 }
 
-bool transfer_write_all(int fd, const void *from, size_t bytes) {
-    const char *at = from;
+/* place: -1 for where the file stands. */
+static bool write_to(int fd, const char *from, size_t bytes, off_t place) {
     while (bytes > 0) {
-        const ssize_t written = write_some(fd, at, bytes);
-        if (written < 0)
-            return false;
-        if (written == 0) {
-            errno = ENOSPC;
-            return false;
-        }
-        at += written;
-        bytes -= (size_t)written;
-    }
-    return true;
-}
-
-bool transfer_write_at(int fd, const void *from, size_t bytes, off_t place) {
-    const char *at = from;
-    while (bytes > 0) {
-        const ssize_t written = pwrite(fd, at, bytes, place);
+        const ssize_t written = place < 0 ? write_some(fd, from, bytes) : pwrite(fd, from, bytes, place);
         if (written < 0 && errno == EINTR)
             continue;
         if (written <= 0) {
             errno = written == 0 ? ENOSPC : errno;
             return false;
         }
-        at += written;
-        place += written;
+        from += written;
+        place += place < 0 ? 0 : written;
         bytes -= (size_t)written;
     }
     return true;
 }
+
+bool transfer_write_all(int fd, const void *from, size_t bytes) { return write_to(fd, from, bytes, -1); }
+
+bool transfer_write_at(int fd, const void *from, size_t bytes, off_t place) { return write_to(fd, from, bytes, place); }
 
 void transfer_widen(int fd) {
     enum { WIDE = 1 << 20 };

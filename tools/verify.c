@@ -249,8 +249,8 @@ static int compare(void *context) {
 static int open_input(void *context) {
     struct comparison *comparison = context;
     const struct scan_arguments *arguments = &comparison->arguments;
-    table_type like;
-    const int code = state_file_type(arguments->state, &like);
+    const int code = arguments->state ? state_file_read(&comparison->state, arguments->state, false) : EX_OK;
+    const table_type like = comparison->state.facts.type;
     return code == EX_OK ? start_input(&comparison->input, arguments->common.inputs[0],
                                        arguments->common.out_type ? arguments->common.out_type : like, NULL, arguments)
                          : code;
@@ -361,8 +361,7 @@ static int read_start(void *context) {
     const table_type type = table_sum_type(sums->type);
     if (!arguments->state)
         return read_row(arguments->carry_in, type, sums->columns, &comparison->carry);
-    return state_file_sums(&comparison->state, arguments->state, comparison->scanned.name, type, sums->columns,
-                           &comparison->carry);
+    return state_file_sums(&comparison->state, comparison->scanned.name, type, sums->columns, &comparison->carry);
 }
 
 static int inputs_unchanged(void *context) {

@@ -119,7 +119,7 @@ class Refused(CommandTest):
         self.refuse(USAGE, "in.npy", says="--to SUMS is missing")
         self.refuse(USAGE, "in.npy", "--to", "sums.bin", says="not the name of a .npy")
         self.refuse(USAGE, "in.npy", "--to", "-", says="not the name of a .npy")
-        self.refuse(USAGE, "sums.npy", "--to", "sums.npy", says="file of an input")
+        self.refuse(USAGE, "sums.npy", "--to", "sums.npy", says="is the file of the input, which is read")
         self.refuse(DATA, "-", "--type", "f32", "--columns", 2, "--to", "sums.npy", input=bytes(2003), says="2003 bytes")
         self.refuse(CANNOT_CREATE, "in.npy", "--to", "no/sums.npy", says="no/sums.npy")
 
