@@ -57,8 +57,8 @@ static table_status ranks_look_at_form(const struct ranks_call *call) {
         return table_error_set(TABLE_ERROR_ARGUMENT, "options: totals take operation, backend, strategy, threads, "
                                                      "carry_in, state, reverse, skip_nan and skipped, and no others");
     if (options->tables > 1 || options->kept)
-        return table_error_set(TABLE_ERROR_ARGUMENT, "options->%s not for ranks",
-                               options->tables > 1 ? "tables are" : "kept is");
+        return table_error_set(TABLE_ERROR_ARGUMENT, options->tables > 1 ? "options->tables are not for ranks"
+                                                                         : "options->kept is not for ranks");
     return options->stream || options->workspace || options->workspace_bytes
                ? table_error_set(TABLE_ERROR_ARGUMENT, "options->stream and workspace are for the stream forms")
                : TABLE_OK;

@@ -69,6 +69,7 @@ static void more_offsets(struct call *call) {
     call->in.rows -= 2;
 }
 static void tables(struct call *call) { call->options.tables = 2; }
+static void kept(struct call *call) { call->options.kept = TABLE_F64; }
 static void no_type(struct call *call) { call->out.type = (table_type)99; }
 
 static const struct {
@@ -95,6 +96,7 @@ static const struct {
                    {offsets_and_exclusive, TABLE_ERROR_ARGUMENT, "offsets and exclusive"},
                    {more_offsets, TABLE_ERROR_SHAPE, "in is"},
                    {tables, TABLE_ERROR_ARGUMENT, "tables"},
+                   {kept, TABLE_ERROR_ARGUMENT, "kept"},
                    {no_type, TABLE_ERROR_TYPE, "out->type 99"}};
 
 static void test_wrong_calls(const struct ranks *ranks) {
