@@ -152,7 +152,8 @@ void sum_stream(struct trial *t) {
                                     .rows = random_once_in(&t->random, 2) ? t->piece : 0,
                                     .look = t->reverse || t->offsets ? NULL : look,
                                     .look_context = &ends,
-                                    .memory = random_once_in(&t->random, 2) ? 0 : (size_t)1 << 20,
+                                    .memory =
+                                        random_once_in(&t->random, 2) ? 0 : (size_t)1 << (trial_is_map(t) ? 22 : 20),
                                     .scan = scan,
                                     .coefficients = t->operation == TABLE_RECURRENCE ? &a : NULL,
                                     .report = &report};
