@@ -1,7 +1,29 @@
-/* The digit counts of tuplescan/digit_counts.h; chunk_ranks.c is the other half. */
+/* The digit counts of tuplescan/digit_counts.h; chunk_ranks.c is the other half. And the lengths of chunks. */
 #include "checked.h"
 #include "key_call.h"
 #include "status.h"
+
+/* How keys are cut where nothing else says so. */
+enum { LEAST_KEYS = 16384, KEYS_PER_COUNTER = 16, LEAST_VALUES = 65536 };
+
+size_t table_digit_chunk_length(unsigned bits) {
+    if (bits < 1 || bits > TABLE_DIGIT_BITS_MOST)
+        return 0;
+    const size_t length = (size_t)KEYS_PER_COUNTER << bits;
+    return length > LEAST_KEYS ? length : LEAST_KEYS;
+}
+
+size_t table_digit_chunks(size_t keys, size_t chunk_length, unsigned bits) {
+    const size_t length = chunk_length ? chunk_length : table_digit_chunk_length(bits);
+    return length ? divide_up(keys, length) : 0;
+}
+
+size_t table_histogram_chunk_length(size_t bins) {
+    size_t length;
+    if (!checked_multiply(bins, VALUES_PER_BIN, &length))
+        return SIZE_MAX;
+    return length > LEAST_VALUES ? length : LEAST_VALUES;
+}
 
 struct counts_call {
     struct digit_pass pass;

@@ -194,47 +194,24 @@ DEFINE_ADD_WEIGHTS(add_f32_f32_alone, 1, float, float)
 DEFINE_ADD_WEIGHTS(add_f32_f64_alone, 1, float, double)
 DEFINE_ADD_WEIGHTS(add_f64_f64_alone, 1, double, double)
 
-#define SCATTERS(TAG)                                                                                                  \
-    { scatter_keys_##TAG, scatter_4_##TAG, scatter_8_##TAG, scatter_index_4_##TAG, scatter_index_8_##TAG }
-#define FINDS(TAG)                                                                                                     \
-    {                                                                                                                  \
-        [TABLE_BINS_EVEN] = find_even_##TAG, [TABLE_BINS_EDGES] = find_edges_##TAG,                                    \
-        [TABLE_BINS_INTEGER] = find_integer_##TAG                                                                      \
-    }
+/* The kernels for keys of a type, which are those for keys of that width, and for its values. */
+#define KERNELS_FOR(TYPE, KEY_TAG, TAG)                                                                                \
+    .count[TYPE] = count_##KEY_TAG, .ascend[TYPE] = ascend_##KEY_TAG,                                                  \
+    .scatter[TYPE] = {scatter_keys_##KEY_TAG, scatter_4_##KEY_TAG, scatter_8_##KEY_TAG, scatter_index_4_##KEY_TAG,     \
+                      scatter_index_8_##KEY_TAG},                                                                      \
+    .find[TYPE][TABLE_BINS_EVEN] = find_even_##TAG, .find[TYPE][TABLE_BINS_EDGES] = find_edges_##TAG
+#define KERNELS_FOR_INTEGERS(TYPE, KEY_TAG, TAG)                                                                       \
+    KERNELS_FOR(TYPE, KEY_TAG, TAG), .find[TYPE][TABLE_BINS_INTEGER] = find_integer_##TAG
 
 const struct cpu_key_kernels KEY_KERNELS = {
-    .count = {[TABLE_U8] = count_u8,
-              [TABLE_U16] = count_u16,
-              [TABLE_U32] = count_u32,
-              [TABLE_U64] = count_u64,
-              [TABLE_I32] = count_u32,
-              [TABLE_I64] = count_u64,
-              [TABLE_F32] = count_f32,
-              [TABLE_F64] = count_f64},
-    .ascend = {[TABLE_U8] = ascend_u8,
-               [TABLE_U16] = ascend_u16,
-               [TABLE_U32] = ascend_u32,
-               [TABLE_U64] = ascend_u64,
-               [TABLE_I32] = ascend_u32,
-               [TABLE_I64] = ascend_u64,
-               [TABLE_F32] = ascend_f32,
-               [TABLE_F64] = ascend_f64},
-    .scatter = {[TABLE_U8] = SCATTERS(u8),
-                [TABLE_U16] = SCATTERS(u16),
-                [TABLE_U32] = SCATTERS(u32),
-                [TABLE_U64] = SCATTERS(u64),
-                [TABLE_I32] = SCATTERS(u32),
-                [TABLE_I64] = SCATTERS(u64),
-                [TABLE_F32] = SCATTERS(f32),
-                [TABLE_F64] = SCATTERS(f64)},
-    .find = {[TABLE_U8] = FINDS(u8),
-             [TABLE_U16] = FINDS(u16),
-             [TABLE_U32] = FINDS(u32),
-             [TABLE_U64] = FINDS(u64),
-             [TABLE_I32] = FINDS(i32),
-             [TABLE_I64] = FINDS(i64),
-             [TABLE_F32] = {[TABLE_BINS_EVEN] = find_even_f32, [TABLE_BINS_EDGES] = find_edges_f32},
-             [TABLE_F64] = {[TABLE_BINS_EVEN] = find_even_f64, [TABLE_BINS_EDGES] = find_edges_f64}},
+    KERNELS_FOR_INTEGERS(TABLE_U8, u8, u8),
+    KERNELS_FOR_INTEGERS(TABLE_U16, u16, u16),
+    KERNELS_FOR_INTEGERS(TABLE_U32, u32, u32),
+    KERNELS_FOR_INTEGERS(TABLE_U64, u64, u64),
+    KERNELS_FOR_INTEGERS(TABLE_I32, u32, i32),
+    KERNELS_FOR_INTEGERS(TABLE_I64, u64, i64),
+    KERNELS_FOR(TABLE_F32, f32, f32),
+    KERNELS_FOR(TABLE_F64, f64, f64),
 #if BYTE_KERNELS
     .find_bytes = {[TABLE_U16] = find_bytes_u16,
                    [TABLE_U32] = find_bytes_u32,
