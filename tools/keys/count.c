@@ -22,7 +22,7 @@ struct count_job {
     size_t counter_rows, row_bytes;
     table_digit digit;
     struct memory_budget budget;
-    table_pipeline_report report, rank_report;
+    table_pipeline_report report;
 };
 
 static int check_arguments(void *context) {
@@ -139,18 +139,18 @@ static int count_pieces(struct count_job *job, struct key_pieces *pieces, void *
             code = lay_out(job, pieces->done);
         if (code == EX_OK)
             code = count_keys(job, &keys, place, spare);
-        progress_show(&job->base.progress, pieces->done, job->input.rows_known ? keys_view(&job->input).rows : 0,
-                      pieces->done * table_type_size(job->input.layout.type));
     }
     return code;
 }
 
 static int rank_keys(struct count_job *job) {
     const table_view counters = {job->counters, job->layout.rows, job->layout.columns, 0, job->layout.type};
-    const table_pipeline_options options = {.backend = job->arguments.common.backend,
-                                            .threads = job->arguments.common.threads,
-                                            .report = &job->rank_report};
+    table_pipeline_report report = {0};
+    const table_pipeline_options options = {
+        .backend = job->arguments.common.backend, .threads = job->arguments.common.threads, .report = &report};
     const table_status status = table_chunk_ranks(&counters, &counters, NULL, NULL, &options);
+    job->report.scan_seconds += report.scan_seconds;
+    job->report.seconds += report.seconds;
     return status == TABLE_OK ? EX_OK : fail_status(job->input.name, status);
 }
 
@@ -165,7 +165,7 @@ static int count(void *context) {
     struct key_pieces pieces = {0};
     job->row_bytes = job->layout.columns * table_type_size(job->layout.type);
     job->budget.most = memory_there(job->arguments.common.memory);
-    keys_begin(&pieces, &job->input, &job->budget);
+    keys_begin(&pieces, &job->input, &job->budget, &job->base.progress);
     const bool splits = splits_chunks(job, &pieces);
     if (splits)
         memory_add(&job->budget, job->row_bytes);
@@ -190,10 +190,7 @@ static void print_json(const struct count_job *job) {
     json_size("bits", job->digit.bits);
     json_string("out_type", table_type_name(job->layout.type));
     json_bool("ranks", job->arguments.ranks);
-    table_pipeline_report both = job->report;
-    both.scan_seconds += job->rank_report.scan_seconds;
-    both.seconds += job->rank_report.seconds;
-    print_report(&both, job->input.layout.bytes);
+    print_report(&job->report, job->input.layout.bytes);
     stopwatch_json(&job->base.watch);
     json_end();
 }
@@ -221,8 +218,7 @@ static int tell(void *context) {
     else if (!job->arguments.common.quiet)
         message("%zu keys of %s%s in %zu chunks of %zu, %zu digits: %.3g ms; %s", keys_view(&job->input).rows,
                 table_type_name(job->input.layout.type), list_text(&job->input, list), job->layout.rows,
-                job->report.chunk_length, job->layout.columns, 1e3 * (job->report.seconds + job->rank_report.seconds),
-                times);
+                job->report.chunk_length, job->layout.columns, 1e3 * job->report.seconds, times);
     say_fewer_threads(&job->arguments.common, job->report.threads, job->report.backend);
     return EX_OK;
 }

@@ -15,16 +15,10 @@
 
 static int check_arguments(void *context) {
     const struct hist_arguments *arguments = &((const struct hist_job *)context)->arguments;
-    if ((arguments->has_range != 0) + (arguments->edges != NULL) + arguments->has_first > 1)
-        return fail(EX_USAGE, "--range, --edges and --first: only one of them");
-    if (arguments->edges && arguments->bins)
-        return fail(EX_USAGE, "--edges says how many bins there are: leave out --bins");
     if (arguments->bins > TABLE_BINS_MOST)
         return fail(EX_USAGE, "--bins %zu: not 1 to %d", arguments->bins, TABLE_BINS_MOST);
-    if (arguments->chunk && (!arguments->common.output || arguments->plot))
-        return fail(EX_USAGE, "--chunk makes a table, which needs -o and has no --plot");
-    if (arguments->plot && arguments->common.json)
-        return fail(EX_USAGE, "--plot and --json both want standard output");
+    if (arguments->chunk && !arguments->common.output)
+        return fail(EX_USAGE, "--chunk makes a table, which needs -o");
     return check_outputs(&arguments->common, arguments->plot ? "--plot" : NULL, NULL, NULL);
 }
 
@@ -122,8 +116,6 @@ static int count_pieces(struct hist_job *job, struct key_pieces *pieces) {
             code = count_values(job, &values, counts, outside);
         if (code == EX_OK)
             add_piece(job, counts, outside);
-        progress_show(&job->base.progress, pieces->done, job->input.rows_known ? keys_view(&job->input).rows : 0,
-                      pieces->done * table_type_size(job->input.layout.type));
     }
     free(counts);
     return code;
@@ -155,7 +147,7 @@ static int charge(struct hist_job *job, struct key_pieces *pieces, bool in_piece
     struct memory_budget budget = {.most = memory_there(job->arguments.common.memory)};
     const size_t all = keys_view(&job->input).rows;
     size_t scratch = 0;
-    keys_begin(pieces, &job->input, &budget);
+    keys_begin(pieces, &job->input, &budget, &job->base.progress);
     const size_t at_once = !in_pieces ? all : job->input.rows_known ? least(all, pieces->most) : pieces->most;
     memory_add(&budget, keys_held(&job->edges));
     memory_add(&budget, keys_held(&job->weights));

@@ -35,10 +35,11 @@ size_t keys_held(const struct input_file *file) {
     return input_memory(file) + (file->data && !is_mapped ? file->layout.bytes : 0);
 }
 
-void keys_begin(struct key_pieces *pieces, struct input_file *input, struct memory_budget *budget) {
+void keys_begin(struct key_pieces *pieces, struct input_file *input, struct memory_budget *budget,
+                struct progress *progress) {
     const size_t size = table_type_size(input->layout.type), share = budget->most / READ_SHARE;
     const size_t wanted = input->data ? MAPPED_BYTES : least(share, READ_BYTES);
-    *pieces = (struct key_pieces){.input = input, .most = wanted > size ? wanted / size : 1};
+    *pieces = (struct key_pieces){.input = input, .progress = progress, .most = wanted > size ? wanted / size : 1};
     const size_t buffer = input->data ? 0 : pieces->most * size;
     memory_add(budget, keys_held(input));
     memory_add(budget, buffer);
@@ -66,6 +67,7 @@ int keys_next(struct key_pieces *pieces, size_t wanted, table_view *keys, bool *
     const char *data = input->data ? (const char *)input->data + pieces->done * size : pieces->buffer;
     *keys = (table_view){.data = (void *)(uintptr_t)data, .rows = got / size, .columns = 1, .type = input->layout.type};
     pieces->done += keys->rows;
+    progress_show(pieces->progress, pieces->done, input->rows_known ? keys_view(input).rows : 0, pieces->done * size);
     return code;
 }
 

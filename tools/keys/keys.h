@@ -23,7 +23,8 @@ int open_keys(struct input_file *file, bool pieces, const struct arguments *argu
 struct key_pieces {
     struct input_file *input;
     char *buffer; /* of input without data; free() it */
-    size_t most;  /* keys of a piece, at most */
+    struct progress *progress;
+    size_t most; /* keys of a piece, at most */
     uint64_t done;
 };
 
@@ -31,9 +32,11 @@ struct key_pieces {
 size_t keys_held(const struct input_file *file);
 
 /* Adds what the keys take in memory to what is used, beside what is mapped. */
-void keys_begin(struct key_pieces *pieces, struct input_file *input, struct memory_budget *budget);
+void keys_begin(struct key_pieces *pieces, struct input_file *input, struct memory_budget *budget,
+                struct progress *progress);
 
-/* The next keys, up to `wanted` of them, at most pieces->most; *over: none come after them. As input_read(). */
+/* The next keys, up to `wanted` of them, at most pieces->most; *over: none come after them. Shows how far it is. As
+ * input_read(). */
 int keys_next(struct key_pieces *pieces, size_t wanted, table_view *keys, bool *over);
 
 /* Adds the times of a call to those of the calls before it. */

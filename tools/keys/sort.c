@@ -18,8 +18,6 @@ static int check_arguments(void *context) {
         return fail(EX_USAGE, "--values and --values-out belong together");
     if (arguments->value_bytes && !arguments->values)
         return fail(EX_USAGE, "--value-bytes is for --values");
-    if (arguments->argsort && arguments->values)
-        return fail(EX_USAGE, "--argsort and --values: the order alone moves no values");
     if (arguments->has_bits && arguments->bits == 0)
         return fail(EX_USAGE, "--bits 0: there is nothing to sort by");
     return check_outputs(&arguments->common, NULL, "--values-out", arguments->values_out);

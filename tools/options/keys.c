@@ -85,7 +85,9 @@ static const struct option_row hist_rows[] = {
          "  tuplescan hist prices.npy --bins 1000 --cumulative --density -o cdf.npy\n"
          "  tuplescan hist prices.npy --edges edges.npy --chunk 100000 -o counts.npy"),
 };
-TABLE(hist, 1, 24, hist_rows, NULL);
+static option_names hist_apart[] = {
+    {"edges", "range", "first", "bins"}, {"range", "first"}, {"plot", "chunk", "json"}, {NULL}};
+TABLE(hist, 1, 24, hist_rows, hist_apart);
 
 static const struct option_row sort_rows[] = {
     TEXT("usage: tuplescan sort TABLE [--by COLUMN|FIELD]... -o OUTPUT [options]\n\n"
@@ -124,4 +126,5 @@ static const struct option_row sort_rows[] = {
          "  tuplescan sort people.npy --by age --by height -o sorted.npy\n"
          "  tuplescan sort words.bin --type u32 --argsort -o order.npy"),
 };
-TABLE(sort, 1, 24, sort_rows, NULL);
+static option_names sort_apart[] = {{"argsort", "values"}, {NULL}};
+TABLE(sort, 1, 24, sort_rows, sort_apart);
