@@ -35,24 +35,30 @@ template <class VALUE> static cell_table cells_of(const void *data, ptrdiff_t st
     return cells;
 }
 
+/* The cells of a pass's table, and of its results; `step` from table to table. */
+template <class VALUE> static cell_table cells_in(const kernel_pass &pass, ptrdiff_t step, unsigned across) {
+    return cells_of<VALUE>(pass.in, pass.in_stride, step, pass.in_type, pass.skip_nan != 0, pass.columns, across);
+}
+template <class VALUE> static cell_table cells_out(const kernel_pass &pass, ptrdiff_t step, unsigned across) {
+    return cells_of<VALUE>(pass.out, pass.out_stride, step, pass.out_type, false, pass.columns, across);
+}
+
 template <class VALUE> static factor_table factors_of(const kernel_operator_pass &given, unsigned across) {
     const kernel_factors &from = given.factors;
-    const table_type type = given.operation == KERNEL_LINEAR ? from.type : given.pass.in_type;
     factor_table factors = {};
     factors.per_row = factors.per_column = true;
     if (given.operation != KERNEL_LINEAR) {
-        factors.cells = cells_of<VALUE>(given.pass.in, given.pass.in_stride, given.in_step, type,
-                                        given.pass.skip_nan != 0, given.pass.columns, across);
+        factors.cells = cells_in<VALUE>(given.pass, given.in_step, across);
         return factors;
     }
-    factors.cells = cells_of<VALUE>(from.data, from.stride, from.step, type, false,
+    factors.cells = cells_of<VALUE>(from.data, from.stride, from.step, from.type, false,
                                     from.per_column ? given.pass.columns : 1, across);
     factors.first = static_cast<unsigned char *>(const_cast<void *>(from.first));
     factors.first_step = from.per_column ? static_cast<ptrdiff_t>(given.pass.columns) : 1;
     factors.per_column = from.per_column != 0;
     factors.shifted = from.shifted != 0;
     factors.per_row = from.stride != 0 || factors.shifted;
-    factors.cells.any.by_bytes |= factors.first && !is_aligned(factors.first, type);
+    factors.cells.any.by_bytes |= factors.first && !is_aligned(factors.first, from.type);
     return factors;
 }
 
@@ -79,11 +85,9 @@ static operator_pass make_operator_pass(const kernel_operator_pass &given, bool 
     made.careful = careful_rule(given.operation, OPS::HAS_FACTORS);
     made.exclusive = pass.exclusive != 0;
     made.has_terms = !OPS::HAS_FACTORS || given.operation == KERNEL_LINEAR;
-    made.in =
-        cells_of<Value>(pass.in, pass.in_stride, given.in_step, pass.in_type, pass.skip_nan != 0, pass.columns, across);
+    made.in = cells_in<Value>(pass, given.in_step, across);
     if (writes)
-        made.out =
-            cells_of<Value>(pass.out, pass.out_stride, given.out_step, pass.out_type, false, pass.columns, across);
+        made.out = cells_out<Value>(pass, given.out_step, across);
     if (OPS::HAS_FACTORS)
         made.factors = factors_of<Value>(given, across);
     return made;

@@ -5,6 +5,7 @@
 #define PIECES_COLUMN_CUH
 
 #include "tile/shape.cuh"
+#include "tile/sum.cuh"
 
 constexpr unsigned UNIT_EACH = UNIT_ROWS / WARP_LANES;
 constexpr unsigned COLUMN_WARPS = 8, COLUMN_THREADS = COLUMN_WARPS * WARP_LANES;
@@ -61,12 +62,7 @@ template <class SUM> DEVICE void put_column(SUM *column, const lane_rows<SUM> &r
 /* P of the tree of tuplescan/prefix_sum.h, in place, by a group of lanes: a power of two of them, side by side. */
 template <class SUM, unsigned EACH> DEVICE void scan_lanes(SUM (&rows)[EACH], unsigned lanes) {
     const unsigned lane = thread_index() % WARP_LANES;
-    UNROLL
-    for (unsigned half = 1; half < EACH; half *= 2)
-        UNROLL
-    for (unsigned k = 0; k < EACH; k++)
-        if (k & half)
-            rows[k] = combine(rows[(k & ~(2 * half - 1)) + half - 1], rows[k]);
+    tree_scan<EACH>(rows);
     UNROLL
     for (unsigned half = 1; half < lanes; half *= 2) {
         const SUM left = warp_shuffle(WARP_ALL, rows[EACH - 1], (lane & ~(2 * half - 1)) + half - 1);
@@ -77,15 +73,10 @@ template <class SUM, unsigned EACH> DEVICE void scan_lanes(SUM (&rows)[EACH], un
 }
 template <class SUM> DEVICE void scan_column(lane_rows<SUM> &rows) { scan_lanes(rows, WARP_LANES); }
 
-/* Row r becomes the total of the aligned run that ends with it, of as many rows as the greatest power of two that
- * divides r + 1 (a Fenwick tree): the last one the total of all. */
+/* tree_totals() of the column. */
 template <class SUM> DEVICE void total_column(lane_rows<SUM> &rows) {
     const unsigned lane = thread_index() % WARP_LANES;
-    UNROLL
-    for (unsigned half = 1; half < UNIT_EACH; half *= 2)
-        UNROLL
-    for (unsigned k = 2 * half - 1; k < UNIT_EACH; k += 2 * half)
-        rows[k] = combine(rows[k - half], rows[k]);
+    tree_totals<UNIT_EACH>(rows);
     UNROLL
     for (unsigned half = 1; half < WARP_LANES; half *= 2) {
         const SUM left = warp_shuffle(WARP_ALL, rows[UNIT_EACH - 1], (lane - half) % WARP_LANES);
@@ -94,8 +85,7 @@ template <class SUM> DEVICE void total_column(lane_rows<SUM> &rows) {
     }
 }
 
-/* Totals of total_column() become what stands above each row, given what stands above the first one: that of row r is
- * that of r without its lowest digit, and the total of the run between. */
+/* tree_seeds() of the column: totals of total_column() become the sums above each row, given the sum above row 0. */
 template <class SUM> DEVICE void seed_column(lane_rows<SUM> &rows, SUM base) {
     const unsigned lane = thread_index() % WARP_LANES;
     SUM seeds[UNIT_EACH];
@@ -107,11 +97,7 @@ template <class SUM> DEVICE void seed_column(lane_rows<SUM> &rows, SUM base) {
         if ((lane & half) != 0)
             seeds[0] = combine(seeds[0], left);
     }
-    UNROLL
-    for (unsigned half = UNIT_EACH / 2; half > 0; half /= 2)
-        UNROLL
-    for (unsigned k = 0; k < UNIT_EACH; k += 2 * half)
-        seeds[k + half] = combine(seeds[k], rows[k + half - 1]);
+    tree_seeds<UNIT_EACH>(rows, seeds);
     UNROLL
     for (unsigned k = 0; k < UNIT_EACH; k++)
         rows[k] = seeds[k];

@@ -4,7 +4,7 @@
  * - load: the tile is read into registers.
  * - scan: each warp scans its rows, and puts its total into shared memory.
  * - tell: the block has met, and the tile's totals are complete.
- * - seed: the warps add what stands above them in the tile, and what stands above the tile comes.
+ * - seed: the warps add what stands above them in the tile, and the sums above the tile come.
  * - finish: the seed is added, and the results are written.
  * - check: if a sum may have left its type, the results are read once more.
  *
@@ -26,8 +26,8 @@
  * results.
  *
  * Exclusive and inclusive passes are one kernel: the choice is a branch around finish_tile() that all threads take
- * together. The sum above a warp, which exclusive results alone need, is made again behind that branch, so that nobody
- * keeps it in registers. */
+ * together. The sum above a warp, which exclusive results alone need, is made again after that branch, so that it
+ * is not kept in registers. */
 #ifndef RESIDENT_RESIDENT_PASS_CUH
 #define RESIDENT_RESIDENT_PASS_CUH
 
@@ -35,7 +35,7 @@
 #include "resident/run.cuh"
 #include "tile/finish.cuh"
 
-/* Whether small tables of so many columns may take a little longer. */
+/* Whether small tables of this number of columns may take a little longer. */
 template <class SHAPE> HOST_DEVICE constexpr bool is_rare() { return SHAPE::PANEL != 1 && SHAPE::PANEL != FEW_COLUMNS; }
 
 /* Which results a kernel is for. */
@@ -87,7 +87,7 @@ template <class SHAPE, class STATE, class HELD = holds_nothing> struct resident_
         }
     }
     DEVICE void leave_last_row(const tile_place &) {}
-    /* What stands below the last row of a unit: the inclusive result of that row. */
+    /* The sum below the last row of a unit: the inclusive result of that row. */
     DEVICE Sum end_of_unit(unsigned unit, unsigned column) const {
         return combine(shared.seeds[unit][column], total_of_unit<SHAPE>(shared.totals, unit, column));
     }
@@ -213,7 +213,7 @@ template <class SHAPE, class SEED> static auto resident_kernel_for(const tile_pa
                               : resident_kernel<SHAPE, SEED, results::INCLUSIVE>;
 }
 
-/* Dynamic shared memory that a block needs at least: that of finish_tile(). */
+/* Dynamic shared memory that a block needs at least, for finish_tile(). */
 template <class SHAPE> constexpr size_t staging_bytes() { return sizeof(tile_staging<SHAPE>); }
 
 #endif

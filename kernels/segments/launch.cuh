@@ -22,10 +22,9 @@ static segment_pass make_segment_pass(const kernel_segmented_pass &from, const s
     pass.cells.columns = given.columns;
     pass.cells.log_across = plan.log_across;
     pass.cells.exclusive = given.exclusive != 0;
-    pass.cells.in = level == 0 ? cells_of<Value>(given.in, given.in_stride, 0, given.in_type, given.skip_nan != 0,
-                                                 given.columns, across)
+    pass.cells.in = level == 0 ? cells_in<Value>(given, 0, across)
                                : cells_of<Value>(own.totals, columns, 0, from.kept, false, given.columns, across);
-    pass.cells.out = cells_of<Value>(given.out, given.out_stride, 0, given.out_type, false, given.columns, across);
+    pass.cells.out = cells_out<Value>(given, 0, across);
     pass.firsts = own.firsts;
     pass.level_rows = own.rows;
     pass.level = level;

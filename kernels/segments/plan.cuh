@@ -3,7 +3,89 @@
 #define SEGMENTS_PLAN_CUH
 
 #include "operators/cells.cuh"
-#include "segments/where.cuh"
+#include "tile/shape.cuh"
+
+/* Where segments lie, and the tables above them.
+ *
+ * A segment of `rows` rows that begins at row o of the values has a part of each table of level 1, 2, ...: as many rows
+ * as it has whole blocks of 512^level rows that are followed by a row of it, which is (rows - 1) >> 9 level, and they
+ * begin at row o >> 9 level. No two segments meet there: a whole block covers 512^level rows of its own. So the place
+ * of a total follows from the offsets alone, and the tables are as long as the rows that the host knows. */
+constexpr unsigned UNIT_BITS = 9;
+static_assert(1u << UNIT_BITS == UNIT_ROWS, "a unit is a power of two of rows");
+
+/* In device memory, and set anew by each call. */
+struct segment_header {
+    uint64_t count;    /* of segments */
+    uint64_t wrong;    /* the first offset that is; KERNEL_SEGMENTS_RIGHT */
+    uint64_t has_long; /* whether a segment has more than one unit */
+};
+
+struct segment_range {
+    uint64_t begin, rows;
+    DEVICE uint64_t end() const { return begin + rows; }
+};
+
+struct segment_where {
+    segment_header *header;
+    void *offsets; /* count + 1 of them */
+    uint64_t rows;
+    bool is_wide;     /* offsets have 8 bytes, not 4 */
+    bool is_reversed; /* the last segment of the caller is the first one here, and begins at row 0 */
+
+    DEVICE uint64_t count() const { return load_vector(&header->count); }
+    DEVICE bool is_right() const { return load_vector(&header->wrong) == KERNEL_SEGMENTS_RIGHT; }
+    DEVICE bool has_long() const { return load_vector(&header->has_long) != 0; }
+
+    DEVICE uint64_t offset(uint64_t index) const {
+        return is_wide ? load_vector(static_cast<const uint64_t *>(offsets) + index)
+                       : load_vector(static_cast<const uint32_t *>(offsets) + index);
+    }
+    /* Puts the caller's offset, which is not beyond the rows. */
+    DEVICE void put_offset(uint64_t count, uint64_t index, uint64_t offset) const {
+        const uint64_t at = is_reversed ? count - index : index, value = is_reversed ? rows - offset : offset;
+        if (is_wide)
+            store_vector(static_cast<uint64_t *>(offsets) + at, value);
+        else
+            store_vector(static_cast<uint32_t *>(offsets) + at, static_cast<uint32_t>(value));
+    }
+    /* The number that the caller gave the segment. */
+    DEVICE uint64_t number_of(uint64_t segment) const { return is_reversed ? count() - 1 - segment : segment; }
+
+    DEVICE segment_range range(uint64_t segment, unsigned level) const {
+        const uint64_t begin = offset(segment), length = offset(segment + 1) - begin;
+        const uint64_t rows_of_level = level == 0 ? length : length > 0 ? (length - 1) >> UNIT_BITS * level : 0;
+        return segment_range{begin >> UNIT_BITS * level, rows_of_level};
+    }
+    /* The last segment that does not begin after the row of the level's table, or 0: the one that has the row, if any
+     * has it. */
+    DEVICE uint64_t last_before(uint64_t row, unsigned level) const {
+        uint64_t low = 0, high = count();
+        while (high - low > 1) {
+            const uint64_t middle = low + (high - low) / 2;
+            if (offset(middle) >> UNIT_BITS * level <= row)
+                low = middle;
+            else
+                high = middle;
+        }
+        return low;
+    }
+};
+
+/* Calls visit(index) for each of `count` indices, which are shared out among all threads. */
+template <class VISIT> DEVICE void each_index(uint64_t count, const VISIT &visit) {
+    const uint64_t threads = static_cast<uint64_t>(block_count()) * block_threads();
+    KEEP_LOOP
+    for (uint64_t index = static_cast<uint64_t>(block_index()) * block_threads() + thread_index(); index < count;
+         index += threads)
+        visit(index);
+}
+constexpr unsigned EACH_THREADS = 256;
+static inline unsigned each_blocks(uint64_t count) {
+    constexpr uint64_t MOST = 1 << 16;
+    const uint64_t blocks = (count + EACH_THREADS - 1) / EACH_THREADS;
+    return static_cast<unsigned>(blocks == 0 ? 1 : blocks < MOST ? blocks : MOST);
+}
 
 constexpr unsigned SEGMENT_LEVELS = 7; /* tables of totals: 2^63 rows and more */
 

@@ -1,13 +1,13 @@
-/* Stage 2 of floats: from the totals of units to their seeds, by the tree of tuplescan/prefix_sum.h. What stands above
+/* Stage 2 of floats: from the totals of units to their seeds, by the tree of tuplescan/prefix_sum.h. The sum above
  * a group of units, as many as a unit has rows, is given; inside of a group the totals of blocks are made upwards by
- * halves, and the seeds downwards: that of a right half is that of the left one, plus the left one's total (Blelloch's
- * scan, 1990). So no chain of additions is longer than twice the levels of the tree.
+ * halves, and the seeds downwards: the seed of a right half is the left one's seed plus the left one's total
+ * (Blelloch's scan, 1990). So no chain of additions is longer than twice the levels of the tree.
  *
  * A warp takes a column of a group. All threads of a block bring the columns of its warps into shared memory, where a
  * column lies side by side, and take the seeds back.
  *
  * In place: row u of the table, which becomes the seed of unit u, holds the totals of unit u - 1, and for the first
- * unit of a group those belong to the group above. That group does not need them, as nobody adds what stands below the
+ * unit of a group those belong to the group above. That group does not need them, as nothing is added below the
  * last of its units, unless that is the last one of all, and then there is no group below. */
 #include "kernels.h"
 #include "tile/units.cuh"
@@ -58,17 +58,9 @@ template <class SUM> DEVICE void sweep_lane(SUM *lane_values, SUM base, size_t l
     UNROLL
     for (unsigned k = 0; k < SWEEP_EACH; k++)
         lefts[k] = lane_values[k];
-    UNROLL
-    for (unsigned half = 1; half < SWEEP_EACH; half *= 2)
-        UNROLL
-    for (unsigned k = 2 * half - 1; k < SWEEP_EACH; k += 2 * half)
-        lefts[k] = combine(lefts[k - half], lefts[k]);
+    tree_totals<SWEEP_EACH>(lefts);
     seeds[0] = seed_in_warp<WARP_LANES, 1>(thread_index() % WARP_LANES, lefts[SWEEP_EACH - 1], base);
-    UNROLL
-    for (unsigned half = SWEEP_EACH / 2; half > 0; half /= 2)
-        UNROLL
-    for (unsigned k = 0; k < SWEEP_EACH; k += 2 * half)
-        seeds[k + half] = combine(seeds[k], lefts[k + half - 1]);
+    tree_seeds<SWEEP_EACH>(lefts, seeds);
     UNROLL
     for (unsigned k = 0; k < SWEEP_EACH; k++) {
         if (k == last)
@@ -131,6 +123,6 @@ int kernel_stage2_sweep(void *seeds, size_t rows, const void *bases, size_t colu
     case TABLE_F64:
         return run_sweep<double>(seeds, rows, bases, columns, stream);
     default:
-        return static_cast<int>(cudaErrorInvalidValue); /* nobody asks for sums that wrap */
+        return static_cast<int>(cudaErrorInvalidValue); /* sums that wrap are never asked for */
     }
 }

@@ -1,4 +1,4 @@
-/* What is added: the one place that knows the operation of a scan.
+/* The additions of a scan: the one place that knows its operation.
  *
  * A scan needs three things of it: how two sums make one, the value that changes no sum, and whether the order of
  * additions can be seen in the result. Everything that walks the tree of tuplescan/prefix_sum.h adds by combine(). The
@@ -18,7 +18,7 @@ template <class SUM> DEVICE SUM sum_identity() { return SUM(0); }
 template <> DEVICE float sum_identity<float>() { return -0.0f; }
 template <> DEVICE double sum_identity<double>() { return -0.0; }
 
-/* Whether additions may be made in any order: integers wrap, so nobody can see in which order they were added. */
+/* Whether additions may be made in any order: integers wrap, so the order of additions is not seen in the sum. */
 template <class SUM> HOST_DEVICE constexpr bool may_reorder() { return std::is_integral<SUM>::value; }
 
 /* The sum of COUNT neighbouring runs, a power of two of them, by halves. Their values are lost. */
@@ -31,7 +31,40 @@ template <unsigned COUNT, class SUM> DEVICE SUM combine_halves(SUM *runs) {
     return runs[0];
 }
 
-/* What is to be combined with `left` to make `both`. Only a sum that may be reordered can be taken apart. */
+/* The tree of tuplescan/prefix_sum.h over COUNT neighbouring runs of a lane, a power of two of them: an array, or a
+ * class that gives the k-th by runs[k]. */
+
+/* Each becomes what it and all before it make together. */
+template <unsigned COUNT, class RUNS> DEVICE void tree_scan(RUNS &runs) {
+    UNROLL
+    for (unsigned half = 1; half < COUNT; half *= 2)
+        UNROLL
+    for (unsigned k = 0; k < COUNT; k++)
+        if (k & half)
+            runs[k] = combine(runs[(k & ~(2 * half - 1)) + half - 1], runs[k]);
+}
+
+/* The k-th becomes the total of the aligned block that ends with it, of as many runs as the greatest power of two that
+ * divides k + 1 (a Fenwick tree): the last one the total of all. */
+template <unsigned COUNT, class RUNS> DEVICE void tree_totals(RUNS &runs) {
+    UNROLL
+    for (unsigned half = 1; half < COUNT; half *= 2)
+        UNROLL
+    for (unsigned k = 2 * half - 1; k < COUNT; k += 2 * half)
+        runs[k] = combine(runs[k - half], runs[k]);
+}
+
+/* The seeds of all runs, given that of the first one and the totals that tree_totals() makes: the seed of run k is the
+ * seed of k without its lowest digit, and the total of the block between. */
+template <unsigned COUNT, class RUNS, class SEEDS> DEVICE void tree_seeds(const RUNS &totals, SEEDS &seeds) {
+    UNROLL
+    for (unsigned half = COUNT / 2; half > 0; half /= 2)
+        UNROLL
+    for (unsigned k = 0; k < COUNT; k += 2 * half)
+        seeds[k + half] = combine(seeds[k], totals[k + half - 1]);
+}
+
+/* The sum that combined with `left` makes `both`. Only a sum that may be reordered can be taken apart. */
 template <class SUM> DEVICE SUM take_away(SUM both, SUM left) {
     static_assert(may_reorder<SUM>(), "floats cannot be taken apart");
     return both - left;
@@ -48,7 +81,7 @@ template <class SUM> DEVICE SUM sum_in_warp(SUM value) {
     return value;
 }
 
-/* The sum of the values of the lanes before this one, and `all`, that of the whole warp. All lanes call it together. */
+/* The sum of the values of the lanes before this one, and `all`, the sum of the warp. All lanes call it together. */
 template <class SUM> DEVICE SUM sum_before_lane(SUM own, SUM &all) {
     const SUM sum = sum_in_warp(own);
     all = warp_shuffle(WARP_ALL, sum, WARP_LANES - 1);

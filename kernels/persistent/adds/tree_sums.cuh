@@ -3,7 +3,7 @@
  * A block of level k is 2^k chunks that begin at a multiple of 2^k. The seed of chunk c is the start and the totals of
  * the blocks of the binary digits of c, largest first. So a binary counter goes along: for each digit of the number of
  * chunks that is 1 it has the total of that block, and the seed before it. One more total makes whole blocks of the
- * lowest digits that are 1; the seed behind them is the one before the largest of them and their common total. Integers
+ * lowest digits that are 1; the seed after them is the one before the largest of them and their common total. Integers
  * wrap, and take none of this: to them it is all one running sum. */
 #ifndef PERSISTENT_ADDS_TREE_SUMS_CUH
 #define PERSISTENT_ADDS_TREE_SUMS_CUH
@@ -20,7 +20,7 @@ constexpr unsigned STACK_DIGITS = 3;
  * of level k by levels[k]: an array of TREE_LEVELS of them, a pointer, or a tree_column. */
 template <class SUM> struct alignas(2 * sizeof(SUM)) tree_level { SUM total, seed; };
 
-/* The levels of one of many columns, those of a level side by side. */
+/* The levels of one of many columns, of which all columns of a level lie side by side. */
 template <class SUM> struct tree_column {
     tree_level<SUM> *first;
     unsigned apart;
@@ -60,8 +60,8 @@ DEVICE unsigned tree_ones(uint64_t bits) {
     return low != 0 ? lowest_bit(low) : 32 + lowest_bit(high);
 }
 
-/* Counts a block of a level, given its total, behind `count` chunks, a multiple of its length, whose seed is `seed`.
- * What is returned is the seed behind it. The first level is read whether or not it is wanted, so that it is under way
+/* Counts a block of a level, given its total, after `count` chunks, a multiple of its length, whose seed is `seed`.
+ * What is returned is the seed after it. The first level is read whether or not it is wanted, so that it is under way
  * while the total is made. */
 template <class SUM, class LEVELS, class COUNTED>
 DEVICE SUM tree_push(LEVELS &levels, unsigned level, COUNTED count, SUM seed, SUM total) {
@@ -81,20 +81,10 @@ DEVICE SUM tree_push(LEVELS &levels, unsigned level, COUNTED count, SUM seed, SU
     return combine(seed, total);
 }
 
-/* The totals of COUNT chunks, of one block, become those of the largest blocks in it that end with each of them. VALUES
- * is an array, or what gives the kth by values[k]. */
-template <unsigned COUNT, class VALUES> DEVICE void tree_blocks(VALUES &values) {
-    UNROLL
-    for (unsigned half = 1; half < COUNT; half *= 2)
-        UNROLL
-    for (unsigned k = 2 * half - 1; k < COUNT; k += 2 * half)
-        values[k] = combine(values[k - half], values[k]);
-}
-
-/* COUNT totals of the chunks of one block, whose seed is `seed`, become the seeds behind them, but for the last one:
+/* COUNT totals of the chunks of one block, whose seed is `seed`, become the seeds after them, but for the last one:
  * that becomes the total of the block, which is returned. */
 template <unsigned COUNT, class SUM, class VALUES> DEVICE SUM tree_batch(VALUES &values, SUM seed) {
-    tree_blocks<COUNT>(values);
+    tree_totals<COUNT>(values);
     UNROLL
     for (unsigned k = 0; k < COUNT - 1; k++) {
         const unsigned above = k & (k + 1); /* chunks before the last block that ends with this one */
@@ -107,7 +97,7 @@ HOST_DEVICE constexpr unsigned tree_level_of(unsigned chunks) {
     return chunks <= 1 ? 0 : 1 + tree_level_of(chunks / 2);
 }
 
-/* A counter, of which the lowest levels are in registers. `count` is that of the chunks before: the caller counts. */
+/* A counter, of which the lowest levels are in registers. `count` is the number of chunks before: the caller counts. */
 constexpr unsigned TREE_BATCH_LEVEL = 3, TREE_BATCH = 1 << TREE_BATCH_LEVEL;
 template <class SUM> struct tree_sums {
     SUM seed; /* of the next chunk */
@@ -138,7 +128,7 @@ template <class SUM> struct tree_sums {
         }
     }
 
-    /* Of a pass that goes on from a stack behind `count` chunks; or begins with `start`, where there is none. */
+    /* Of a pass that goes on from a stack after `count` chunks; or begins with `start`, where there is none. */
     template <class LEVELS> DEVICE void begin(LEVELS &levels, unsigned count, SUM start, const tree_stack<SUM> &stack,
                                               size_t columns, size_t column) {
         if (stack.first) {
@@ -162,7 +152,7 @@ template <class SUM> struct tree_sums {
     }
 
     /* One total; `k` is count % TREE_BATCH, of which the compiler knows all but perhaps the highest bit. The seed
-     * behind it is returned; or, where it is the last of a batch, the total of that, for end_block(). */
+     * after it is returned; or, where it is the last of a batch, the total of that, for end_block(). */
     DEVICE SUM add_one(unsigned k, SUM total) {
         if (k & 1)
             total = combine(pending[0], total);
@@ -177,7 +167,7 @@ template <class SUM> struct tree_sums {
         return seed;
     }
 
-    /* The seed behind a block of batches, given its total, behind `count` chunks. */
+    /* The seed after a block of batches, given its total, after `count` chunks. */
     template <class LEVELS, class COUNTED>
     DEVICE SUM end_block(LEVELS &levels, unsigned level, COUNTED count, SUM total) {
         return base = seed = tree_push(levels, level, count, base, total);

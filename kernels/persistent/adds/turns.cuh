@@ -1,4 +1,4 @@
-/* Stage 2 by turns: the warps of one block take turns, or those of each of its teams, where rows are so wide that a
+/* Stage 2 by turns: the warps of one block take turns, or the warps of each of its teams, where rows are so wide that a
  * team has time enough. Each looks for the totals of its next chunks while others add, takes the sum of all before from
  * the warp whose turn it was, hands on its own, and then publishes the seeds. What takes long is the way of a look to
  * memory and back, so that many are under way at once; but the more words a warp looks at, the longer it waits for the
@@ -6,7 +6,7 @@
  * columns lie across a warp, and parts of it have chunks one below the other.
  *
  * A turn's chunks are a block of the tree of tuplescan/prefix_sum.h, so that floats are added by halves before the sum
- * of all before is known; what a warp hands on is then the seed behind its turn, and in shared memory the blocks of
+ * of all before is known; what a warp hands on is then the seed after its turn, and in shared memory the blocks of
  * turns that wait for those to their right (tree_sums.cuh). Integers, which wrap, are added one after the other. */
 #ifndef PERSISTENT_ADDS_TURNS_CUH
 #define PERSISTENT_ADDS_TURNS_CUH
@@ -124,7 +124,7 @@ template <class SHAPE> DEVICE unsigned look_for_totals(unsigned ring, turn_lane<
     return late == 0 ? turn_block<SHAPE>::CHUNKS : lowest_bit(late);
 }
 
-/* A chunk's total, given those of its tiles. */
+/* A chunk's total, given the totals of its tiles. */
 template <class SUM, unsigned SHARES> DEVICE SUM sum_of_shares(const SUM (&totals)[SHARES]) {
     SUM total[SHARES];
     UNROLL
@@ -138,7 +138,7 @@ template <class SUM, unsigned SHARES> DEVICE SUM sum_of_shares(const SUM (&total
     return total[0];
 }
 
-/* Whether the lane has to make the seed behind its chunk k, when all those before `ready` are there. */
+/* Whether the lane has to make the seed after its chunk k, when all those before `ready` are there. */
 template <class SHAPE> DEVICE bool makes_seed(const turn_lane<SHAPE> &mine, unsigned ready, unsigned k) {
     return mine.first + k >= mine.done && mine.first + k < ready;
 }
@@ -152,7 +152,7 @@ template <class SHAPE> DEVICE void add_halves(const turn_lane<SHAPE> &mine, turn
     UNROLL
     for (unsigned k = 0; k < CHUNKS; k++)
         tree.blocks[k] = sum_of_shares(mine.total[k]);
-    tree_blocks<CHUNKS>(tree.blocks);
+    tree_totals<CHUNKS>(tree.blocks);
     tree.above = sum_identity<typename SHAPE::Sum>();
     tree.all = tree.blocks[CHUNKS - 1];
     if constexpr (PARTS > 1) {
@@ -163,7 +163,7 @@ template <class SHAPE> DEVICE void add_halves(const turn_lane<SHAPE> &mine, turn
     }
 }
 
-/* The seeds of the lane's chunks, and the one behind them. */
+/* The seeds of the lane's chunks, and the one after them. */
 template <class SHAPE> using turn_seeds = typename SHAPE::Sum[SHAPE::TURN_CHUNKS + 1];
 template <class SHAPE>
 DEVICE void make_seeds(const turn_lane<SHAPE> &mine, const turn_tree<SHAPE> &tree, turn_seeds<SHAPE> &seeds) {
@@ -246,7 +246,7 @@ DEVICE bool wait_for_totals(unsigned ring, unsigned parity, turn_block<SHAPE> &b
     }
 }
 
-/* Waits for the warp's turn, and takes what is handed on to it. */
+/* Waits for the warp's turn, and takes the sum that is handed on to it. */
 template <class SHAPE> DEVICE void wait_for_turn(unsigned parity, turn_block<SHAPE> &block, turn_lane<SHAPE> &mine) {
     const unsigned warp = thread_index() / WARP_LANES;
     while (!bulk_barrier_passed(&block.turns[warp], parity))
@@ -293,7 +293,7 @@ template <class SHAPE> DEVICE void end_turn(unsigned ring, turn_block<SHAPE> &bl
     publish_seeds(ring, ready, mine, seeds);
 }
 
-/* One turn of a warp, whose first chunk is `first`. What is carried out of integers is the seed behind the last chunk;
+/* One turn of a warp, whose first chunk is `first`. What is carried out of integers is the seed after the last chunk;
  * of floats the table's last tile makes it (words/per_row_tile.cuh). */
 template <class SHAPE> DEVICE void take_turn(const ring_state<typename SHAPE::Sum> &state, turn_block<SHAPE> &block,
                                              size_t column, unsigned rows, unsigned first, unsigned parity,

@@ -73,7 +73,7 @@ DEVICE typename SHAPE::Sum row_unit_total(const row_memory<SHAPE> &memory, unsig
     return totals[((unit + 1) * SHAPE::UNIT_STRIPS - 1) * memory.across * SHAPE::UNIT];
 }
 
-/* The seeds of all units of a tile but the first, whose seed is that of the tile. By the thread that has made the
+/* The seeds of all units of a tile but the first, whose seed is the tile's. By the thread that has made the
  * column's totals. */
 template <class SHAPE>
 DEVICE void make_row_unit_seeds(const row_memory<SHAPE> &memory, unsigned column, typename SHAPE::Sum seed) {
@@ -82,7 +82,7 @@ DEVICE void make_row_unit_seeds(const row_memory<SHAPE> &memory, unsigned column
     UNROLL
     for (unsigned unit = 0; unit < SHAPE::UNITS; unit++)
         blocks[unit] = row_unit_total<SHAPE>(memory, column, unit);
-    tree_blocks<SHAPE::UNITS>(blocks);
+    tree_totals<SHAPE::UNITS>(blocks);
     seeds[0] = seed;
     UNROLL
     for (unsigned unit = 1; unit < SHAPE::UNITS; unit++) {
