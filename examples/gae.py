@@ -29,8 +29,7 @@ def by_a_loop(rewards, values, ends, last):
 def by_a_recurrence(rewards, values, ends, last):
     later = np.concatenate([values[1:], last[None]])
     errors = rewards + GAMMA * np.where(ends, 0, later) - values
-    through = np.where(ends, 0, GAMMA * LAMBDA).astype(errors.dtype)
-    return tuplescan.linear_recurrence(through, errors, reverse=True)
+    return tuplescan.discounted_returns(errors, GAMMA * LAMBDA, ends=ends)
 
 
 steps, environments = (int(given) for given in (sys.argv[1:] + ["2000", "16"][len(sys.argv) - 1 :]))

@@ -18,7 +18,7 @@ fi
 # shellcheck disable=SC2086 # lists of words
 ${CC:-cc} -std=gnu11 -O2 -fPIC -shared -fvisibility=hidden -D_GNU_SOURCE -DPy_LIMITED_API=0x030b0000 -Wno-pedantic \
     -Iinclude -I"$("$python" -c 'import sysconfig; print(sysconfig.get_path("include"))')" \
-    python/src/*.c tools/cgroups.c tools/thread_limit.c "$build/src/libtuplescan_all.a" $runtime -lpthread -lm \
+    python/src/*.c tools/thread_limit.c "$build/src/libtuplescan_all.a" $runtime -lpthread -lm \
     -o "$folder/tuplescan/_core.abi3.so"
 cp python/tuplescan/* "$folder/tuplescan" 2>/dev/null || true # but folders
 PYTHONPATH=$folder "$python" -c 'import tuplescan; print("CUDA:", tuplescan.cuda_unavailable() or "there")'

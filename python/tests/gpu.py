@@ -278,6 +278,17 @@ def check_nan(lib):
     same(lib.get(tuplescan.nancumsum(lib.put(whole))), tuplescan.cumsum(whole))
 
 
+def check_made_of_recurrences(lib):
+    for kind, axis in itertools.product(["float16", "float32", "int32"], (0, 1)):
+        x, ends = values((3000, 4), kind), values((3000, 4), "bool", 2)
+        calls = [lambda x, ends: tuplescan.discounted_returns(x, 0.9, axis, ends=ends),
+                 lambda x, _: tuplescan.ewm_mean(x, 0.1, axis),
+                 lambda x, _: tuplescan.ewm_mean(x, 0.1, axis, adjust=False),
+                 lambda x, _: tuplescan.lfilter1([0.5, 0.25], [1, -0.9], x, axis)]  # fmt: skip
+        for call in calls:
+            same(lib.get(call(lib.put(x), lib.put(ends))), call(x, ends))
+
+
 def check_initial(lib):
     for kind, shape in itertools.product(["int8", "float16", "float32"], [*lib.small_shapes, (0, 3)]):
         x = values(shape, kind)
@@ -383,7 +394,7 @@ def check_jax_does_not_wait(jax):
 
 
 CHECKS = [check_kinds, check_options, check_out_and_dtype, check_overflow, check_streams, check_graph,
-          check_errors, check_nan, check_initial, check_bfloat16,
+          check_errors, check_nan, check_made_of_recurrences, check_initial, check_bfloat16,
           check_states, check_no_copy]  # fmt: skip
 LIBRARIES = {
     "cupy": (CuPy, CHECKS),

@@ -74,6 +74,11 @@ def plain(x):
     return x.values if isinstance(x, Array) else x
 
 
+for operation in "add radd iadd sub mul rmul truediv eq invert bool".split():
+    own = getattr(np.ndarray, f"__{operation}__")
+    setattr(Array, f"__{operation}__", lambda self, *of, own=own: wrapped(own(self.values, *map(plain, of))))
+
+
 def empty(shape, dtype):
     """Aligned as memory of CUDA is."""
     memory = np.zeros(int(np.prod(shape)) * np.dtype(dtype).itemsize + 512, np.uint8)
@@ -108,7 +113,7 @@ def lib(monkeypatch):
 
 
 @pytest.mark.parametrize("check", [gpu.check_kinds, gpu.check_options, gpu.check_out_and_dtype, gpu.check_overflow,
-                                   gpu.check_errors, gpu.check_nan, gpu.check_initial,
+                                   gpu.check_errors, gpu.check_nan, gpu.check_made_of_recurrences, gpu.check_initial,
                                    gpu.check_bfloat16, gpu.check_states])  # fmt: skip
 def test_as_on_the_cpu(lib, check, monkeypatch):
     queued = []

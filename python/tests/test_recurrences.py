@@ -1,13 +1,26 @@
-"""Linear recurrences beside a plain loop."""
+"""Linear recurrences and what is made of them, beside plain loops, and beside pandas and scipy where these are."""
 
+import functools
+import importlib
 import itertools
 
 import numpy as np
 import pytest
 import tuplescan
 from arrays import LAYOUTS
+from tuplescan._libraries import NUMPY
 
 RANDOM = np.random.default_rng(5)
+
+
+def if_there(name):
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        return None
+
+
+PANDAS, SIGNAL = if_there("pandas"), if_there("scipy.signal")
 
 
 def loop(a, b, axis=0, exclusive=False, reverse=False, start=None):
@@ -81,10 +94,96 @@ def test_pieces_have_the_bits_of_the_whole(kind):
         tuplescan.cumsum(b, state=state)
 
 
-def test_small_floats_have_coefficients_of_wider_ones():
+def test_small_floats_have_coefficients_and_sums_of_wider_ones():
     ones = np.ones(3000, "f2")
-    got = tuplescan.linear_recurrence(0.9999, ones)
-    assert got.dtype == "f2" and abs(float(got[-1]) / 2592 - 1) < 2e-3  # .9999 of f2 is 1, which makes 3000
+    for got in (tuplescan.linear_recurrence(0.9999, ones), tuplescan.discounted_returns(ones, 0.9999)[::-1],
+                tuplescan.discounted_returns(ones, 0.9999, ends=np.arange(3000) < 0)[::-1]):  # fmt: skip
+        assert got.dtype == "f2" and abs(float(got[-1]) / 2592 - 1) < 2e-3  # .9999 of f2 is 1, which makes 3000
+    for adjust in (False, True):
+        same = tuplescan.ewm_mean(np.full(2000, 60000, "f2"), alpha=0.01, adjust=adjust)
+        assert same.dtype == "f2" and np.all(np.abs(same - 60000.0) <= 32)  # one place of f2 there
+
+
+def means_by_a_loop(x, alpha, adjust, ignore_na):
+    """Down the first axis, as pandas has them."""
+    mean, weight, new, means = np.full(x.shape[1:], np.nan), np.ones(x.shape[1:]), 1 if adjust else alpha, []
+    for row in x:
+        here, begun = ~np.isnan(row), ~np.isnan(mean)
+        weight = np.where(begun & (here | (not ignore_na)), weight * (1 - alpha), weight)
+        mean = np.where(begun & here, (weight * mean + new * row) / (weight + new), np.where(begun, mean, row))
+        weight = np.where(begun & here, weight + new if adjust else 1, weight)
+        means.append(mean)
+    return np.array(means)
+
+
+@pytest.mark.parametrize("ignore_na", [False, True])
+@pytest.mark.parametrize("adjust", [False, True])
+def test_ewm_mean(adjust, ignore_na):
+    gaps = RANDOM.normal(size=(900, 4))
+    gaps[RANDOM.random(gaps.shape) < 0.4] = np.nan
+    gaps[:30, 1], gaps[100:800, 2], gaps[:, 3] = np.nan, np.nan, np.nan
+    # At 0.5 without adjust pandas takes another way, and differs from its own at 0.4999.
+    for given, alpha in [({"alpha": 0.02}, 0.02), ({"span": 9}, 0.2), ({"halflife": 3.5}, 1 - 0.5 ** (1 / 3.5)),
+                         ({"com": 2}, 1 / 3), ({"alpha": 1}, 1)]:  # fmt: skip
+        options = {"adjust": adjust, "ignore_na": ignore_na, **given}
+        for x in (RANDOM.normal(size=(800, 3)), gaps, gaps[:0]):
+            wanted = means_by_a_loop(x, alpha, adjust, ignore_na).reshape(x.shape)
+            close(tuplescan.ewm_mean(x, **options), wanted, "f8")
+            close(tuplescan.ewm_mean(x.T, axis=1, **options), wanted.T, "f8")
+            if PANDAS:
+                close(PANDAS.DataFrame(x).ewm(**options).mean().to_numpy(), wanted, "f8")
+
+
+def test_discounted_returns():
+    rewards, ends = RANDOM.normal(size=(500, 4)), RANDOM.random((500, 4)) < 0.05
+    for gamma in (0.99, RANDOM.random((500, 1))):
+        wanted = loop(np.where(ends, 0, gamma), rewards, reverse=True, start=7)
+        close(tuplescan.discounted_returns(rewards, gamma, ends=ends, start=7), wanted, "f8")
+        close(tuplescan.discounted_returns(rewards, gamma), loop(gamma, rewards, reverse=True), "f8")
+    assert tuplescan.discounted_returns([1, 2, 4], 0.5).tolist() == [3, 4, 4]
+
+
+class WhereOfTorch:
+    """numpy, but where() makes floats of 32 bits of two numbers, as torch's does."""
+
+    def __getattr__(self, name):
+        return getattr(np, name)
+
+    def where(self, condition, a, b):
+        chosen = np.where(condition, a, b)
+        return chosen.astype("f4") if isinstance(a, float) and isinstance(b, float) else chosen
+
+
+def test_coefficients_are_of_the_type_of_the_values(monkeypatch):
+    x, ends = RANDOM.normal(size=500), RANDOM.random(500) < 0.05
+    gaps = np.where(RANDOM.random(500) < 0.4, np.nan, x)
+    calls = [functools.partial(tuplescan.ewm_mean, gaps, 0.1, adjust=adjust, ignore_na=ignore_na)
+             for adjust, ignore_na in itertools.product((False, True), repeat=2)]  # fmt: skip
+    calls.append(functools.partial(tuplescan.discounted_returns, x, 0.9, ends=ends))
+    expected = [call() for call in calls]
+    monkeypatch.setattr(NUMPY, "space", WhereOfTorch(), raising=False)
+    for call, wanted in zip(calls, expected):
+        np.testing.assert_array_equal(call(), wanted)
+
+
+@pytest.mark.parametrize("b, a", [([1], [1, -0.9]), ([2, 1], [4, 3]), ([0.5, 0.25], [1]), ([3], [2])])
+def test_lfilter1(b, a):
+    x = RANDOM.normal(size=(400, 3))
+    (b0, b1), (a0, a1) = [*b, 0][:2], [*a, 0][:2]
+    for axis in (0, 1):
+        front, wanted = np.moveaxis(x, axis, 0), []
+        for i, row in enumerate(front):
+            wanted.append((b0 * row + (b1 * front[i - 1] - a1 * wanted[-1] if i else 0)) / a0)
+        got = tuplescan.lfilter1(b, a, x, axis)
+        close(got, np.moveaxis(np.array(wanted), 0, axis), "f8")
+        zi = np.zeros_like(np.take(x, [0], axis))
+        upper, zi = tuplescan.lfilter1(b, a, np.take(x, range(2), axis), axis, zi=zi)
+        lower, _ = tuplescan.lfilter1(b, a, np.take(x, range(2, x.shape[axis]), axis), axis, zi=zi)
+        close(np.concatenate([upper, lower], axis), got, "f8")
+        if SIGNAL and max(len(a), len(b)) == 2:  # it has no state of fewer coefficients
+            ours, theirs = (of(b, a, x, axis, zi=np.ones_like(zi)) for of in (tuplescan.lfilter1, SIGNAL.lfilter))
+            close(ours[0], theirs[0], "f8")
+            close(ours[1], theirs[1], "f8")
 
 
 def test_refused():
@@ -94,6 +193,8 @@ def test_refused():
         (lambda: tuplescan.linear_recurrence(np.ones((2, 4, 3)), b), ValueError),
         (lambda: tuplescan.linear_recurrence(1, b.astype("c8")), TypeError),
         (lambda: tuplescan.linear_recurrence(1j, b), TypeError),
+        (lambda: tuplescan.discounted_returns(b, 1j), TypeError),
+        (lambda: tuplescan.discounted_returns(b, np.full(4, 1j)[:, None]), TypeError),
         (lambda: tuplescan.linear_recurrence(None, b), TypeError),
         (lambda: tuplescan.linear_recurrence("1", b), TypeError),
         (lambda: tuplescan.linear_recurrence(1, b.astype("O")), TypeError),
@@ -101,6 +202,15 @@ def test_refused():
         (lambda: tuplescan.linear_recurrence(1, b, 1, state=tuplescan.State()), ValueError),
         (lambda: tuplescan.linear_recurrence(1, b, out=np.ones(3)), ValueError),
         (lambda: tuplescan.linear_recurrence(1, b, state=tuplescan.State.begin("f8", 3)), ValueError),
+        (lambda: tuplescan.ewm_mean(b), ValueError),
+        (lambda: tuplescan.ewm_mean(b, 0.5, span=3), ValueError),
+        (lambda: tuplescan.ewm_mean(b, 1.5), ValueError),
+        (lambda: tuplescan.ewm_mean(b, span=0.5), ValueError),
+        (lambda: tuplescan.ewm_mean(b, halflife=0), ValueError),
+        (lambda: tuplescan.ewm_mean(b, com=-1), ValueError),
+        (lambda: tuplescan.lfilter1([1, 2, 3], [1], b), ValueError),
+        (lambda: tuplescan.lfilter1([1], [0, 1], b), ValueError),
+        (lambda: tuplescan.lfilter1([1], [1], b[:0], zi=b[:1]), ValueError),
         (lambda: tuplescan._core.recurrence(b, b[0], b, 0, None, None, None, None), ValueError),
         (lambda: tuplescan._core.recurrence(b[None, :2], b[None], +b[None], 0, None, None, None, None), ValueError),
     ]:

@@ -26,7 +26,10 @@ __all__ = [
     "cumsum",
     "cumulative_sum",
     "cuda_unavailable",
+    "discounted_returns",
+    "ewm_mean",
     "get_num_threads",
+    "lfilter1",
     "linear_recurrence",
     "nancumsum",
     "segmented_cumsum",
@@ -38,6 +41,7 @@ __all__ = [
 _FROM = {
     "_calls": ("column_totals", "cummax", "cummin", "cumprod", "cumulative_sum", "linear_recurrence",
                "nancumsum"),  # fmt: skip
+    "_recurrences": ("discounted_returns", "ewm_mean", "lfilter1"),
     "_segments": ("segmented_cumsum", "segmented_totals"),
     "_state": ("State",),
 }

@@ -6,7 +6,7 @@ from typing import Any, Literal, SupportsIndex, Unpack, overload
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from ._options import Continued, OnStream, Scan, Segments, Threads
+from ._options import Continued, Mean, OnStream, Scan, Segments, Threads
 
 __version__: str
 __all__: list[str]
@@ -118,6 +118,20 @@ def linear_recurrence(
 ) -> NDArray[Any]: ...
 @overload
 def linear_recurrence(a: Any, b: Any, axis: _Axis = 0, out: Any = None, **options: Unpack[Continued]) -> Any: ...
+
+# The results are arrays of the library of x, or of the rewards.
+def ewm_mean(x: Any, alpha: float | None = None, axis: _Axis = 0, **options: Unpack[Mean]) -> Any: ...
+def discounted_returns(
+    rewards: Any, gamma: Any, axis: _Axis = 0, *, ends: Any = None, start: Any = None, **options: Unpack[Threads]
+) -> Any: ...
+@overload
+def lfilter1(
+    b: ArrayLike, a: ArrayLike, x: Any, axis: _Axis = 0, *, zi: None = None, **options: Unpack[Threads]
+) -> Any: ...
+@overload
+def lfilter1(
+    b: ArrayLike, a: ArrayLike, x: Any, axis: _Axis = 0, *, zi: Any, **options: Unpack[Threads]
+) -> tuple[Any, Any]: ...
 
 # The results are arrays of the library of x, ragged for a ragged x.
 def segmented_cumsum(

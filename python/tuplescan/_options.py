@@ -39,6 +39,14 @@ class OnStream(Continued, total=False):
 class Scan(Checked, OnStream, total=False): ...
 
 
+class Mean(Threads, total=False):
+    span: float | None
+    halflife: float | None
+    com: float | None
+    adjust: bool
+    ignore_na: bool
+
+
 class Segments(TypedDict, total=False):
     lengths: ArrayLike | None
     keys: ArrayLike | None
