@@ -371,7 +371,7 @@ static void vary(struct trial *t) {
         t->type = key_types[random_below(random, sizeof key_types / sizeof *key_types)];
     else if (t->kind == TABLE_SEGMENT_HEADS)
         t->type = random_once_in(random, 2) ? TABLE_U8 : TABLE_BOOL;
-    t->columns = 1 + random_below(random, random_once_in(random, 5) ? 300 : 17);
+    t->columns = random_once_in(random, 4) ? 1 : 1 + random_below(random, random_once_in(random, 5) ? 300 : 17);
     t->options = (table_scan_options){.operation = is_recurrence ? TABLE_SUM : t->operation,
                                       .backend = t->way->backend,
                                       .reverse = random_once_in(random, 3),

@@ -80,7 +80,7 @@ struct cpu_kernel {
 
 /* Segments of a few rows each, at most a unit, side by side in memory: of 512 rows, taken four vectors at a time, the
  * tree has CPU_SHORT_LEVELS levels at most. CPU_SHORT_AHEAD: bytes from what is read to what is asked for ahead. */
-enum { CPU_SHORT_SEGMENTS = 256, CPU_SHORT_LEVELS = 8, CPU_SHORT_AHEAD = 16384 };
+enum { CPU_SHORT_SEGMENTS = 256, CPU_SHORT_VALUES = 4096, CPU_SHORT_LEVELS = 8, CPU_SHORT_AHEAD = 16384 };
 struct cpu_short {
     const uint64_t *bounds; /* of count + 1 rows, counted from `in` */
     size_t count;           /* at most CPU_SHORT_SEGMENTS */

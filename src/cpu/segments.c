@@ -14,8 +14,8 @@
  * segment weighs beside its values, in such bytes. */
 enum { RUNS_OF_A_THREAD = 8, RUN_BYTES = 256 << 10, SEGMENT_BYTES = 128 };
 
-/* Values of short segments that are taken at a time; the most rows of such a segment, a unit. */
-enum { SHORT_VALUES = 4096, SHORT_ROWS = TABLE_UNIT_ROWS };
+/* The most rows of a short segment, a unit. */
+enum { SHORT_ROWS = TABLE_UNIT_ROWS };
 
 struct giant {
     size_t number;
@@ -71,7 +71,7 @@ static size_t cuts_most(const struct segmented *all) { return (size_t)all->threa
 
 static size_t short_bytes(const struct segmented *all) {
     return all->has_short
-               ? round_up((SHORT_VALUES + CPU_SHORT_SEGMENTS * CPU_NARROW_MOST) * sizeof(uint64_t), CPU_ALIGNMENT)
+               ? round_up((CPU_SHORT_VALUES + CPU_SHORT_SEGMENTS * CPU_NARROW_MOST) * sizeof(uint64_t), CPU_ALIGNMENT)
                : 0;
 }
 
@@ -133,7 +133,7 @@ static void end_maps(void *values, const struct scan *one) {
 }
 
 /* What a thread works with; the division is that of `one`. Short segments are read from `in` and written to `out`,
- * buffers of SHORT_VALUES values and a row, where they cannot be so in the tables. */
+ * buffers of CPU_SHORT_VALUES values and a row, where they cannot be so in the tables. */
 struct member {
     struct segmented *all;
     struct scan one;
@@ -232,7 +232,7 @@ static void scan_short(struct member *member, size_t first, const uint64_t *rows
 /* Takes segments from the first of `rows` on, short ones that follow each other together, and returns how many. */
 static size_t take_some(struct member *member, size_t first, const uint64_t *rows, size_t count) {
     struct segmented *all = member->all;
-    const uint64_t most = SHORT_VALUES / all->scan->in.columns;
+    const uint64_t most = CPU_SHORT_VALUES / all->scan->in.columns;
     const uint64_t longest = most < SHORT_ROWS ? most : SHORT_ROWS;
     size_t k = 0;
     while (all->has_short && k < count && rows[k + 1] - rows[k] <= longest && rows[k + 1] - rows[0] <= most)
@@ -270,7 +270,18 @@ static void scan_run(const struct jobs *jobs, size_t number, unsigned thread) {
     findings_add(&all->found, &member.found, 0);
 }
 
-/* A table of its own, with memory of its own, as it may be divided in another way. */
+/* By one thread, in the memory that it has. */
+static table_status scan_giant_alone(struct member *member, const struct giant *segment) {
+    interrupt_begin();
+    scan_segment(member, segment);
+    if (member->division.stream)
+        member->division.kernels->stream_end();
+    findings_add(&member->all->found, &member->found, 0);
+    return interrupt_end();
+}
+
+/* A table of its own, with memory of its own, as it may be divided in another way. Where there is none, the segments
+ * before have been written, and one thread goes on without. */
 static table_status scan_giant(struct segmented *all, const struct giant *segment) {
     struct scan one = *all->scan;
     struct findings found = FINDINGS_NONE;
@@ -280,15 +291,14 @@ static table_status scan_giant(struct segmented *all, const struct giant *segmen
     void *memory;
     begin_member(&member, all, 0);
     const uint64_t from = take_segment(all, segment, &one);
-    take_segment(all, segment, &member.one);
-    panels_put_start(&member.worker, &member.division);
     one.row_before = NULL;
     void *const values = begin_maps(all, member.maps, &one);
     scan_find_into(&one, all->scan, &found);
-    table_status status = backend_cpu()->allocate(cpu_fused_plan(&one, true, &pass, &ignored), &memory);
-    if (status != TABLE_OK)
-        return status;
-    status = cpu_fused(&one, &pass, memory);
+    if (backend_cpu()->allocate(cpu_fused_plan(&one, true, &pass, &ignored), &memory) != TABLE_OK)
+        return scan_giant_alone(&member, segment);
+    take_segment(all, segment, &member.one);
+    panels_put_start(&member.worker, &member.division);
+    const table_status status = cpu_fused(&one, &pass, memory);
     backend_cpu()->release(memory);
     if (status == TABLE_OK)
         end_maps(values, &one);

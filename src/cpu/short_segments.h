@@ -132,28 +132,29 @@ INLINE void KERNEL(sum_none)(const struct cpu_short *all, size_t k) {
         KERNEL(store_rows)(segment.end, segment.start, COLUMNS);
 }
 
-/* Segments in the order of their vectors: none, one, two, a few, more. The places of all kinds are counted in one word,
- * as counters in memory would wait for each other. */
-static void KERNEL(segments)(const struct cpu_short *all) {
+/* `count` segments, which `numbers` lists unless it is NULL, in the order of their vectors: none, one, two, a few,
+ * more. The places of all kinds are counted in one word, as counters in memory would wait for each other. */
+INLINE void KERNEL(sum_in_order)(const struct cpu_short *all, const unsigned short *numbers, size_t count) {
     enum { KINDS = 5, BITS = 12, MASK = (1 << BITS) - 1 };
     static const unsigned char shift_of[FEW + 2] = {0, BITS, 2 * BITS, 3 * BITS, 3 * BITS, 4 * BITS};
     uint64_t counts = 0, places = 0;
     unsigned ends[KINDS], first = 0;
     unsigned char shifts[CPU_SHORT_SEGMENTS];
     unsigned short order[CPU_SHORT_SEGMENTS];
-    for (size_t k = 0; k < all->count; k++) {
+    for (size_t i = 0; i < count; i++) {
+        const size_t k = numbers ? numbers[i] : i;
         const size_t vectors = (all->bounds[k + 1] - all->bounds[k] + ROWS - 1) / ROWS;
-        shifts[k] = shift_of[vectors > FEW ? FEW + 1 : vectors];
-        counts += (uint64_t)1 << shifts[k];
+        shifts[i] = shift_of[vectors > FEW ? FEW + 1 : vectors];
+        counts += (uint64_t)1 << shifts[i];
     }
     for (unsigned kind = 0; kind < KINDS; kind++) {
         places |= (uint64_t)first << kind * BITS;
         first += counts >> kind * BITS & MASK;
         ends[kind] = first;
     }
-    for (size_t k = 0; k < all->count; k++) {
-        order[places >> shifts[k] & MASK] = (unsigned short)k;
-        places += (uint64_t)1 << shifts[k];
+    for (size_t i = 0; i < count; i++) {
+        order[places >> shifts[i] & MASK] = numbers ? numbers[i] : (unsigned short)i;
+        places += (uint64_t)1 << shifts[i];
     }
     size_t i = 0;
     for (; i < ends[0]; i++)
@@ -166,6 +167,22 @@ static void KERNEL(segments)(const struct cpu_short *all) {
         KERNEL(sum_few)(all, order[i], FEW);
     for (; i < ends[4]; i++)
         KERNEL(sum_more)(all, order[i]);
+}
+
+#if COLUMNS == 1 && VECTOR_BYTES == 64
+#include "flat_segments.h"
+#endif
+
+static void KERNEL(segments)(const struct cpu_short *all) {
+#if COLUMNS == 1 && VECTOR_BYTES == 64
+    unsigned short rest[CPU_SHORT_SEGMENTS + 1];
+    const size_t left = KERNEL(sum_flat)(all, rest);
+    if (left < all->count) {
+        KERNEL(sum_in_order)(all, rest, left);
+        return;
+    }
+#endif
+    KERNEL(sum_in_order)(all, NULL, all->count);
 }
 
 #undef FEW

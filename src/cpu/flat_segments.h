@@ -1,0 +1,103 @@
+/* Segments of one column and at most LANES rows, in vectors that lie as the table does, wherever segments begin in
+ * them: a row knows its number in its segment, and takes the total of the left half from the lane where this ends, in its own
+ * vector or in the one before. Part of short_segments.h. */
+#if SUM_BYTES == 4
+#define OF_LANES(name) PASTE(name, epi32)
+#define MASK_OF(name)  PASTE(name, epi32_mask)
+#define ALL_LANES(x)   _mm512_set1_epi32(x)
+#define LANE_NUMBERS   _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0)
+#define WIDEN(numbers) _mm512_cvtepu8_epi32(numbers)
+#else
+#define OF_LANES(name) PASTE(name, epi64)
+#define MASK_OF(name)  PASTE(name, epi64_mask)
+#define ALL_LANES(x)   _mm512_set1_epi64(x)
+#define LANE_NUMBERS   _mm512_set_epi64(7, 6, 5, 4, 3, 2, 1, 0)
+#define WIDEN(numbers) _mm512_cvtepu8_epi64(numbers)
+#endif
+#if !FLOATING
+#define OF_VALUES(name) OF_LANES(name)
+#define RAW             __m512i
+#elif SUM_BYTES == 4
+#define OF_VALUES(name) PASTE(name, ps)
+#define RAW             __m512
+#else
+#define OF_VALUES(name) PASTE(name, pd)
+#define RAW             __m512d
+#endif
+
+/* Each lane takes the lane of `v` that `from` names, and from -1 on downwards those of `before`. */
+INLINE VECTOR KERNEL(take)(VECTOR before, VECTOR v, __m512i from) {
+    return (VECTOR)OF_VALUES(_mm512_permutex2var)((RAW)v, from, (RAW)before);
+}
+
+/* Joins two runs of `half` rows, whose sums are there. */
+INLINE VECTOR KERNEL(join_halves)(VECTOR *before, VECTOR v, __m512i rows, int half) {
+    const __m512i right = _mm512_and_si512(rows, ALL_LANES(half - 1));
+    const __m512i from = OF_LANES(_mm512_sub)(OF_LANES(_mm512_sub)(LANE_NUMBERS, ALL_LANES(1)), right);
+    const VECTOR left = KERNEL(take)(*before, v, from);
+    *before = v;
+    return (VECTOR)OF_VALUES(_mm512_mask_mov)((RAW)v, MASK_OF(_mm512_test)(rows, ALL_LANES(half)),
+                                              (RAW)COMBINE(left, v));
+}
+
+/* Rows from `row` up to `end`, whole segments. numbers: the number of each row in its segment. */
+INLINE void KERNEL(sum_run)(const struct cpu_short *all, const unsigned char *numbers, size_t row, size_t end) {
+    const VECTOR start = (VECTOR){0} + START_VALUE;
+    VECTOR halves[4] = {start, start, start, start}, before = start;
+    for (; row < end; row += LANES) {
+        const size_t few = end - row < LANES ? end - row : LANES;
+        const SUM *const from = (const SUM *)all->in + row;
+        const __m512i rows = WIDEN(_mm_loadu_si128((const __m128i *)(numbers + row)));
+        __builtin_prefetch((const void *)((uintptr_t)from + CPU_SHORT_AHEAD));
+        VECTOR v = KERNEL(join_halves)(&halves[0], NAME(load_few)(from, few), rows, 1);
+        v = KERNEL(join_halves)(&halves[1], v, rows, 2);
+        v = KERNEL(join_halves)(&halves[2], v, rows, 4);
+#if LANES == 16
+        v = KERNEL(join_halves)(&halves[3], v, rows, 8);
+#endif
+        v = COMBINE(start, v);
+        VECTOR sums = v;
+        if (all->exclusive)
+            sums = (VECTOR)OF_VALUES(_mm512_mask_mov)(
+                (RAW)start, MASK_OF(_mm512_test)(rows, rows),
+                (RAW)KERNEL(take)(before, v, OF_LANES(_mm512_sub)(LANE_NUMBERS, ALL_LANES(1))));
+        if (few == LANES)
+            NAME(store)((SUM *)all->out + row, sums); /* which is twice as fast as one of some lanes */
+        else
+            NAME(store_few)((SUM *)all->out + row, sums, few);
+        before = v;
+    }
+}
+
+/* Sums all segments of at most LANES rows, if most are. Returns how many are left to do, whose numbers are `rest`. */
+static size_t KERNEL(sum_flat)(const struct cpu_short *all, unsigned short rest[CPU_SHORT_SEGMENTS + 1]) {
+    unsigned char numbers[CPU_SHORT_VALUES + sizeof(__m128i)];
+    const __m128i count = _mm_set_epi8(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
+    const uint64_t *const bounds = all->bounds;
+    const SUM *const out = all->out;
+    SUM *const ends = all->ends;
+    size_t left = 0, row = 0;
+    if (all->starts || all->row_before || (all->exclusive && ends))
+        return all->count;
+    for (size_t k = 0; k < all->count; k++) { /* of what is written after a segment's end the next takes the place */
+        _mm_storeu_si128((__m128i *)(numbers + bounds[k]), count);
+        rest[left] = (unsigned short)k;
+        left += bounds[k + 1] - bounds[k] > LANES;
+    }
+    if (4 * left > all->count)
+        return all->count;
+    for (size_t i = 0; i < left; row = bounds[rest[i++] + 1])
+        KERNEL(sum_run)(all, numbers, row, bounds[rest[i]]);
+    KERNEL(sum_run)(all, numbers, row, bounds[all->count]);
+    for (size_t k = 0; k < all->count && ends; k++)
+        ends[(ptrdiff_t)k * all->step] = bounds[k] < bounds[k + 1] ? out[bounds[k + 1] - 1] : START_VALUE;
+    return left;
+}
+
+#undef OF_LANES
+#undef MASK_OF
+#undef ALL_LANES
+#undef LANE_NUMBERS
+#undef WIDEN
+#undef OF_VALUES
+#undef RAW
