@@ -1,4 +1,5 @@
 /* Ragged tables: what wrong calls and wrong segments get; any offsets and counts. */
+#include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -185,8 +186,42 @@ static void test_any_count(void **state) {
     }
 }
 
+/* Takes the place of the C library's: call number `refused` of it from now on has no memory. */
+static unsigned refused = UINT_MAX;
+void *aligned_alloc(size_t alignment, size_t bytes) {
+    void *taken = NULL;
+    if (refused != UINT_MAX && refused-- == 0)
+        return NULL;
+    return posix_memalign(&taken, alignment, bytes) == 0 ? taken : NULL;
+}
+
+/* A segment that has all threads, after others: without memory for the call nothing is written, and without that of the
+ * segment all is. */
+static void test_refused_memory(void **state) {
+    enum { LARGE = 1 << 18, WIDTH = 16 };
+    static float values[LARGE * WIDTH], sums[LARGE * WIDTH], expected[LARGE * WIDTH], nothing[LARGE * WIDTH];
+    static const int64_t offsets[] = {0, 5, 1000, LARGE - 3, LARGE};
+    const table_segments segments = {TABLE_SEGMENT_OFFSETS, TABLE_I64, offsets, 4, NULL, NULL, NULL, {0}};
+    const table_scan_options options = {.backend = TABLE_BACKEND_CPU, .threads = 4};
+    const table_view in = {values, LARGE, WIDTH, 0, TABLE_F32}, out = {sums, LARGE, WIDTH, 0, TABLE_F32};
+    (void)state;
+    for (size_t i = 0; i < LARGE * WIDTH; i++)
+        values[i] = (float)(i % 1000) / 7;
+    assert_int_equal(table_segmented_prefix_sum(&in, &out, &segments, &options), TABLE_OK);
+    memcpy(expected, sums, sizeof sums);
+    for (unsigned number = 0; number < 3; number++) {
+        memset(sums, 0, sizeof sums);
+        refused = number;
+        const table_status status = table_segmented_prefix_sum(&in, &out, &segments, &options);
+        refused = UINT_MAX;
+        assert_int_equal(status, number == 0 ? TABLE_ERROR_HOST_MEMORY : TABLE_OK);
+        assert_memory_equal(sums, number == 0 ? nothing : expected, sizeof sums);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_wrong_calls), cmocka_unit_test(test_any_offsets),
-                                       cmocka_unit_test(test_nothing), cmocka_unit_test(test_any_count)};
+                                       cmocka_unit_test(test_nothing), cmocka_unit_test(test_any_count),
+                                       cmocka_unit_test(test_refused_memory)};
     return cmocka_run_group_tests_name("segment calls", tests, NULL, NULL);
 }
