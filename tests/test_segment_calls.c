@@ -188,7 +188,7 @@ static void test_any_count(void **state) {
 
 /* Takes the place of the C library's: call number `refused` of it from now on has no memory. */
 static unsigned refused = UINT_MAX;
-void *aligned_alloc(size_t alignment, size_t bytes) {
+__attribute__((visibility("default"))) void *aligned_alloc(size_t alignment, size_t bytes) {
     void *taken = NULL;
     if (refused != UINT_MAX && refused-- == 0)
         return NULL;

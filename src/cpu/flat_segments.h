@@ -1,6 +1,6 @@
 /* Segments of one column and at most LANES rows, in vectors that lie as the table does, wherever segments begin in
- * them: a row knows its number in its segment, and takes the total of the left half from the lane where this ends, in its own
- * vector or in the one before. Part of short_segments.h. */
+ * them: a row knows its number in its segment, and takes the total of the left half from the lane where that ends, in
+ * its own vector or in the one before. Part of short_segments.h. */
 #if SUM_BYTES == 4
 #define OF_LANES(name) PASTE(name, epi32)
 #define MASK_OF(name)  PASTE(name, epi32_mask)
@@ -83,9 +83,9 @@ static size_t KERNEL(sum_flat)(const struct cpu_short *all, unsigned short rest[
         _mm_storeu_si128((__m128i *)(numbers + bounds[k]), count);
         rest[left] = (unsigned short)k;
         left += bounds[k + 1] - bounds[k] > LANES;
+        if (4 * left > all->count)
+            return all->count;
     }
-    if (4 * left > all->count)
-        return all->count;
     for (size_t i = 0; i < left; row = bounds[rest[i++] + 1])
         KERNEL(sum_run)(all, numbers, row, bounds[rest[i]]);
     KERNEL(sum_run)(all, numbers, row, bounds[all->count]);
