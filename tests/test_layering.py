@@ -1,7 +1,10 @@
-"""Who may include whom, what kernels may not use, how wide lines may be, and what tests may not wait for.
+"""Who may include whom, what kernels may not use, how wide lines may be, what tests may not wait for, and that what
+scripts name is there.
 Usage: test_layering.py SOURCE_ROOT"""
 import re
+import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 # For each part of the tree, named by how its paths begin: the folders whose files its #include "..." may name, and a
@@ -44,6 +47,8 @@ BARE_DEVICE = re.compile(r'<<<|\basm\b|\b(thread|block)Idx\b|\b(block|grid)Dim\b
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
 # No test's verdict depends on how fast the machine is: what hangs is ended by the limit in meson.build, for all alike.
 TIME_LIMIT = re.compile(r'\btimeout *[:=]|\bwait\(\d|communicate\(timeout|\balarm\(')
+# A file of the tree as scripts name it: $tests is python/tests in those that have it.
+NAMED = re.compile(r'(?<![\w/.-])(\$tests|tools|tests|python/tests|examples)/([\w/-]+\.(?:py|sh|ini|c))\b')
 COMMENT = re.compile(r'/\*.*?\*/|//[^\n]*', re.DOTALL)
 WIDTH = 120  # which the formatter does not hold comments to
 SUFFIXES = {'.c', '.h', '.cu', '.cuh', '.cpp', '.hpp'}
@@ -102,6 +107,29 @@ def check_patience(path, root):
             for number, line in enumerate(text.split('\n'), 1) if TIME_LIMIT.search(line) and 'TIME_LIMIT' not in line]
 
 
+def check_named(path, root):
+    """Files that a script names and that are not there."""
+    named = {(folder.replace('$tests', 'python/tests'), name)
+             for folder, name in NAMED.findall(path.read_text(encoding='utf-8'))}
+    return [f'{path.relative_to(root)}: names {folder}/{name}, which is not there' for folder, name in sorted(named)
+            if not (root / folder / name).is_file()]
+
+
+def check_gpu_tests(root):
+    """tools/test-gpu.sh runs every test of a GPU that is built: here of a folder of programs that do nothing."""
+    with tempfile.TemporaryDirectory() as folder:
+        names = []
+        for meson in ('tests/meson.build', 'tests/keys/meson.build'):
+            for name in re.findall(r"executable\('(test_gpu\w*)'", (root / meson).read_text(encoding='utf-8')):
+                names.append((Path(meson).parent / name).as_posix())
+                (Path(folder) / names[-1]).parent.mkdir(parents=True, exist_ok=True)
+                (Path(folder) / names[-1]).write_text('#!/bin/sh\n')
+                (Path(folder) / names[-1]).chmod(0o755)
+        ran = subprocess.run([root / 'tools/test-gpu.sh', folder], stdout=subprocess.PIPE, text=True).stdout
+    return [f'tools/test-gpu.sh: does not run {name}' for name in names
+            if f'== {name.removeprefix("tests/")}: passed' not in ran] + ([] if names else ['no tests of a GPU'])
+
+
 def main():
     root = Path(sys.argv[1]).resolve()
     tops = ('include', 'private', 'src', 'kernels', 'python', 'tools', 'examples', 'tests')
@@ -111,6 +139,9 @@ def main():
         faults += [fault for path in sorted((root / 'tests').glob(pattern)) if not path.name.startswith('test_gpu_')
                    for fault in check_patience(path, root)]
     faults += check_patience(root / 'tools/meson.build', root)
+    for path in [root / '.ci/run', *sorted((root / 'tools').glob('*.sh')), *sorted((root / 'tests').rglob('*.sh'))]:
+        faults += check_named(path, root)
+    faults += check_gpu_tests(root)
     for fault in faults:
         print(fault)
     print(f'{len(files)} files, {len(faults)} faults')

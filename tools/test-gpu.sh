@@ -27,10 +27,9 @@ check() {
 }
 
 keys='keys/test_gpu_digit_counts keys/test_gpu_histogram keys/test_gpu_radix_sort'
-for test in test_gpu test_gpu_fused test_gpu_pieces test_gpu_devices test_gpu_streams \
-    test_gpu_floats test_gpu_together test_gpu_large keys/test_gpu_keys $keys; do
-    if [ -x "$folder/tests/$test" ]; then
-        check "$test" "$folder/tests/$test"
+for test in "$folder"/tests/test_gpu* "$folder"/tests/keys/test_gpu*; do
+    if [ -f "$test" ] && [ -x "$test" ]; then # a test, and not the folder of its objects
+        check "${test#"$folder"/tests/}" "$test"
     fi
 done
 if [ -x "$folder/tools/tuplescan" ]; then
