@@ -58,7 +58,9 @@ static void BINS_NAME(find_even)(const struct bin_search *search, const void *da
 }
 
 #if BYTE_KERNELS && defined(DOUBLES)
-/* DOUBLES(p): the eight values at p, of a type whose values all are doubles. */
+/* DOUBLES(p, rounding): the eight values at p. Integers that are no doubles are rounded down for comparisons with left
+ * edges, which are doubles, and up for those with the right one, so that they compare as they would unrounded. Where
+ * guesses are exact, all integers up to the right edge are doubles. */
 INLINE void BINS_NAME(find_bytes_by)(const struct even_bins *even, const VALUE *values, uint8_t *bytes,
                                      uint64_t outside[TABLE_OUTSIDE_WORDS], bool exact) {
     uint64_t from_low = 0, to_high = 0, inside = 0;
@@ -66,9 +68,10 @@ INLINE void BINS_NAME(find_bytes_by)(const struct even_bins *even, const VALUE *
         uint64_t reach = 0, stay = 0; /* a bit a value */
         __m512i bins[8];
         for (unsigned k = 0; k < 8; k++) {
-            const __m512d some = DOUBLES(values + 8 * k);
+            const __m512d some = DOUBLES(values + 8 * k, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC);
+            const __m512d most = exact ? some : DOUBLES(values + 8 * k, _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC);
             const __mmask8 low = _mm512_cmp_pd_mask(some, _mm512_set1_pd(even->low), _CMP_GE_OQ);
-            const __mmask8 high = _mm512_cmp_pd_mask(some, _mm512_set1_pd(even->high), _CMP_LE_OQ);
+            const __mmask8 high = _mm512_cmp_pd_mask(most, _mm512_set1_pd(even->high), _CMP_LE_OQ);
             bins[k] = find_eight(even, some, low & high, exact);
             reach |= (uint64_t)low << 8 * k;
             stay |= (uint64_t)high << 8 * k;

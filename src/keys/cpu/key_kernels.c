@@ -112,58 +112,60 @@ INLINE void write_rest(void *memory, const void *line, size_t end, size_t before
 #define KEY_FLOATING 0
 #include "key_bins.h"
 
-#define VALUE        uint16_t
-#define DOUBLES(p)   _mm512_cvtepi32_pd(_mm256_cvtepu16_epi32(_mm_loadu_si128((const void *)(p))))
-#define VALUE_BITS   16
-#define TAG          u16
-#define VALUE_SIGNED 0
-#define KEY_FLOATING 0
+#define VALUE         uint16_t
+#define DOUBLES(p, r) _mm512_cvtepi32_pd(_mm256_cvtepu16_epi32(_mm_loadu_si128((const void *)(p))))
+#define VALUE_BITS    16
+#define TAG           u16
+#define VALUE_SIGNED  0
+#define KEY_FLOATING  0
 #include "key_bins.h"
 
-#define VALUE        uint32_t
-#define DOUBLES(p)   _mm512_cvtepu32_pd(_mm256_loadu_si256((const void *)(p)))
-#define VALUE_BITS   32
-#define TAG          u32
-#define VALUE_SIGNED 0
-#define KEY_FLOATING 0
+#define VALUE         uint32_t
+#define DOUBLES(p, r) _mm512_cvtepu32_pd(_mm256_loadu_si256((const void *)(p)))
+#define VALUE_BITS    32
+#define TAG           u32
+#define VALUE_SIGNED  0
+#define KEY_FLOATING  0
 #include "key_bins.h"
 
-#define VALUE        uint64_t
-#define VALUE_BITS   64
-#define TAG          u64
-#define VALUE_SIGNED 0
-#define KEY_FLOATING 0
+#define VALUE         uint64_t
+#define DOUBLES(p, r) _mm512_cvt_roundepu64_pd(_mm512_loadu_si512(p), r)
+#define VALUE_BITS    64
+#define TAG           u64
+#define VALUE_SIGNED  0
+#define KEY_FLOATING  0
 #include "key_bins.h"
 
-#define VALUE        int32_t
-#define DOUBLES(p)   _mm512_cvtepi32_pd(_mm256_loadu_si256((const void *)(p)))
-#define VALUE_BITS   32
-#define TAG          i32
-#define VALUE_SIGNED 1
-#define KEY_FLOATING 0
+#define VALUE         int32_t
+#define DOUBLES(p, r) _mm512_cvtepi32_pd(_mm256_loadu_si256((const void *)(p)))
+#define VALUE_BITS    32
+#define TAG           i32
+#define VALUE_SIGNED  1
+#define KEY_FLOATING  0
 #include "key_bins.h"
 
-#define VALUE        int64_t
-#define VALUE_BITS   64
-#define TAG          i64
-#define VALUE_SIGNED 1
-#define KEY_FLOATING 0
+#define VALUE         int64_t
+#define DOUBLES(p, r) _mm512_cvt_roundepi64_pd(_mm512_loadu_si512(p), r)
+#define VALUE_BITS    64
+#define TAG           i64
+#define VALUE_SIGNED  1
+#define KEY_FLOATING  0
 #include "key_bins.h"
 
-#define VALUE        float
-#define DOUBLES(p)   _mm512_cvtps_pd(_mm256_loadu_ps(p))
-#define VALUE_BITS   32
-#define TAG          f32
-#define VALUE_SIGNED 1
-#define KEY_FLOATING 1
+#define VALUE         float
+#define DOUBLES(p, r) _mm512_cvtps_pd(_mm256_loadu_ps(p))
+#define VALUE_BITS    32
+#define TAG           f32
+#define VALUE_SIGNED  1
+#define KEY_FLOATING  1
 #include "key_bins.h"
 
-#define VALUE        double
-#define DOUBLES(p)   _mm512_loadu_pd(p)
-#define VALUE_BITS   64
-#define TAG          f64
-#define VALUE_SIGNED 1
-#define KEY_FLOATING 1
+#define VALUE         double
+#define DOUBLES(p, r) _mm512_loadu_pd(p)
+#define VALUE_BITS    64
+#define TAG           f64
+#define VALUE_SIGNED  1
+#define KEY_FLOATING  1
 #include "key_bins.h"
 
 static void add_ones(uint32_t *tables, size_t pitch, const uint32_t *bins, size_t count) {
@@ -215,7 +217,9 @@ const struct cpu_key_kernels KEY_KERNELS = {
 #if BYTE_KERNELS
     .find_bytes = {[TABLE_U16] = find_bytes_u16,
                    [TABLE_U32] = find_bytes_u32,
+                   [TABLE_U64] = find_bytes_u64,
                    [TABLE_I32] = find_bytes_i32,
+                   [TABLE_I64] = find_bytes_i64,
                    [TABLE_F32] = find_bytes_f32,
                    [TABLE_F64] = find_bytes_f64},
     .count_bytes = count_bytes,
