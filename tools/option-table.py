@@ -24,6 +24,7 @@ CALLS = ['C', 'scan', *PYTHON]
 # What can be asked for, and each name that it goes by.
 OPTIONS = {
     'maximum, minimum, product': ['operation', '--operation'],
+    'rows of extremes': ['return_rows'],
     'a recurrence': ['--decay'],
     'segments, groups': ['--segments', 'by'],
     'sums in another type': ['dtype', '--out-type'],
@@ -53,6 +54,9 @@ WHY_NOT = [
      ['cumsum', 'nancumsum', 'cumulative_sum', 'linear_recurrence', 'frames', 'dask', 'mpi', 'jax', 'torch'],
      '`cummax`, `cummin` and `cumprod`'),
     ('maximum, minimum, product', ['column_totals'], 'of arrays, `x.max(axis=0)` and the like'),
+    ('rows of extremes', ['C'], '`table_extreme_rows()`'),
+    ('rows of extremes', ['scan'], 'not there so far'),
+    ('rows of extremes', list(PYTHON), '`cummax` and `cummin` of arrays of NumPy have `return_rows`'),
     ('a recurrence', ['C'], '`table_linear_recurrence()`, and `coefficients` of `table_stream()`'),
     ('a recurrence', ['cumsum', 'nancumsum', 'cumulative_sum', 'column_totals', 'dask', 'mpi', 'jax', 'torch'],
      '`linear_recurrence`'),

@@ -12,6 +12,7 @@ static PyMethodDef methods[] = {
     {"types_supported", core_types_supported, METH_VARARGS, NULL},
     {"kept_type", core_kept_type, METH_VARARGS, NULL},
     {"recurrence", core_recurrence, METH_VARARGS, NULL},
+    {"extreme_rows", core_extreme_rows, METH_VARARGS, NULL},
     {"segments", core_segments, METH_VARARGS, NULL},
     {"scan_columns", core_scan_columns, METH_VARARGS, NULL},
     {"column_totals", core_column_totals, METH_VARARGS, NULL},

@@ -81,6 +81,7 @@ PyObject *core_column_totals(PyObject *module, PyObject *arguments);
 
 /* recurrence.c */
 PyObject *core_recurrence(PyObject *module, PyObject *arguments);
+PyObject *core_extreme_rows(PyObject *module, PyObject *arguments);
 
 /* segments.c */
 PyObject *core_segments(PyObject *module, PyObject *arguments);

@@ -1,4 +1,5 @@
-/* Linear recurrences of arrays of three axes, tables, rows and columns: all tables by one call. */
+/* Linear recurrences of arrays of three axes, tables, rows and columns: all tables by one call; and the rows of
+ * extremes of such arrays. */
 #include "module.h"
 
 enum { A, B, H, START, STATE, WORKSPACE, ARRAYS };
@@ -92,5 +93,31 @@ PyObject *core_recurrence(PyObject *module, PyObject *tuple) {
         result = recur_opened(arrays, objects, &of, stream != Py_None);
     for (int i = 0; i < ARRAYS; i++)
         array_close(&arrays[i]);
+    return result;
+}
+
+/* extreme_rows(extremes, x, rows): writes which row of x each of its running extremes is, an i64, for arrays of tables,
+ * rows and columns. */
+PyObject *core_extreme_rows(PyObject *module, PyObject *tuple) {
+    (void)module;
+    static const char *const names[] = {[A] = "extremes", [B] = "x", [H] = "rows"};
+    PyObject *objects[H + 1], *result = NULL;
+    struct array arrays[H + 1] = {0};
+    struct recurrence of = {0};
+    struct call call;
+    int opened = 0;
+    if (!PyArg_ParseTuple(tuple, "OOO", &objects[A], &objects[B], &objects[H]))
+        return NULL;
+    while (opened <= H && array_open(&arrays[opened], objects[opened], opened == H, names[opened]) == 0)
+        opened++;
+    if (opened > H && (!recurrence_describe(&of, &arrays[A], &arrays[B], &arrays[H]) || of.options.tables == 0 ||
+                       of.options.coefficient_step != of.options.out_step)) {
+        PyErr_SetString(PyExc_ValueError, "extremes, x and rows: must be the same tables, side by side");
+    } else if (opened > H) {
+        of.options.coefficient_step = 0;
+        result = none_or(CALL(&call, &of.options.threads, table_extreme_rows(&of.b, &of.a, &of.h, 0, &of.options)));
+    }
+    while (opened-- > 0)
+        array_close(&arrays[opened]);
     return result;
 }

@@ -1,6 +1,7 @@
 """cumsum, cummax, cummin and cumprod, as numpy's accumulate() has them: a row for each operation."""
 
 import itertools
+import math
 import pickle
 
 import arrays
@@ -139,6 +140,54 @@ def test_refused():
                 getattr(tuplescan, name)(np.zeros(3, kind))
     with pytest.raises(TypeError, match="start: cannot cast"):
         tuplescan.cummax(np.ones(3, "i4"), start=1.5)
+
+
+def rows_by_a_loop(values, sign):
+    """Of maxima, or with -1 of minima: a NaN is above all, and +0.0 above -0.0."""
+    best, at, rows = (), 0, []
+    for i, value in enumerate(values.tolist()):
+        key = (1,) if value != value else (0, sign * value, sign * math.copysign(1, value))
+        best, at = (key, i) if key >= best else (best, at)
+        rows.append(at)
+    return rows
+
+
+@pytest.mark.parametrize("layout", ["plain", "columns apart", "fortran", "from the end"])
+@pytest.mark.parametrize("kind", REAL)
+def test_rows_of_extremes(kind, layout):
+    for shape in [(), (1,), (300, 2), (20, 7, 30), (3, 500, 1), (0, 3), (3, 0)]:
+        x = np.array(values(shape, kind))
+        if x.dtype.kind == "f" and x.size > 1:
+            x[1::3], x[2::3], x[x.shape[0] * 2 // 3 :: 5] = 0, -0.0, np.nan
+        elif x.dtype.kind in "iu":
+            x %= 7
+        x = LAYOUTS[layout](x)
+        for (name, sign), axis in itertools.product([("cummax", 1), ("cummin", -1)], axes(x)):
+            extremes, rows = getattr(tuplescan, name)(x, axis, return_rows=True)
+            same(extremes, getattr(tuplescan, name)(x, axis))
+            wanted = x.reshape(extremes.shape)
+            wanted = np.apply_along_axis(rows_by_a_loop, axis or 0, wanted, sign) if x.size else wanted.astype("i8")
+            same(rows, wanted)
+
+
+def test_rows_of_extremes_of_another_type_and_refused():
+    found, rows = tuplescan.cummax([3, 300, 255], dtype="u1", return_rows=True)
+    assert (found.tolist(), rows.tolist(), found.dtype) == ([3, 44, 255], [0, 1, 2], "u1")
+    ml_dtypes = pytest.importorskip("ml_dtypes")
+    found, rows = tuplescan.cummin(np.array([2, 1, 1, 3], ml_dtypes.bfloat16), return_rows=True, threads=1)
+    assert (found.tolist(), rows.tolist()) == ([2, 1, 1, 1], [0, 1, 2, 2])
+    x = np.ones((3, 2))
+    for option in ({"exclusive": True}, {"reverse": True}, {"start": 1}, {"state": tuplescan.State()},
+                   {"out": x.copy()}, {"check_overflow": True}, {"stream": 0}):  # fmt: skip
+        with pytest.raises(ValueError, match=f"return_rows: is for calls without {next(iter(option))}"):
+            tuplescan.cummax(x, return_rows=True, **option)
+    for name, of in (("cumprod", x), ("cummax", np.ma.array(x)), ("cummax", x.astype("c8")), ("cummax", ["a"])):
+        with pytest.raises(TypeError):
+            getattr(tuplescan, name)(of, return_rows=True)
+    for arrays_of_three in ((x, x, x), (x[None], x[None], x[None]), (x[None, :2], x[None], np.ones((1, 3, 2), "i8")),
+                            (x[:, None], x[:, None][:1], np.ones((3, 1, 2), "i8"))):  # fmt: skip
+        with pytest.raises((ValueError, TypeError)):
+            tuplescan._core.extreme_rows(*arrays_of_three)
 
 
 def test_frames_go_to_their_module():

@@ -53,10 +53,34 @@ def cumsum(
 @overload
 def cumsum(x: Any, axis: _Axis = 0, dtype: Any = None, out: Any = None, **options: Unpack[Scan]) -> Any: ...
 
-# Arguments and results are those of cumsum().
-cummax = cumsum
-cummin = cumsum
-cumprod = cumsum
+@overload
+def cummax(
+    x: _OfNumpy,
+    axis: _Axis = 0,
+    dtype: DTypeLike | None = None,
+    out: NDArray[Any] | None = None,
+    *,
+    return_rows: Literal[False] = False,
+    **options: Unpack[Scan],
+) -> NDArray[Any]: ...
+@overload
+def cummax(
+    x: _OfNumpy,
+    axis: _Axis = 0,
+    dtype: DTypeLike | None = None,
+    out: None = None,
+    *,
+    return_rows: Literal[True],
+    **options: Unpack[Threads],
+) -> tuple[NDArray[Any], NDArray[np.int64]]: ...
+@overload
+def cummax(
+    x: Any, axis: _Axis = 0, dtype: Any = None, out: Any = None, *, return_rows: bool = False, **options: Unpack[Scan]
+) -> Any: ...
+
+# Arguments and results are those of cummax(); products have no rows.
+cummin = cummax
+cumprod = cummax
 
 @overload
 def cumulative_sum(

@@ -4,12 +4,12 @@ import operator
 
 import numpy as np
 
-from . import _arrays, _core
+from . import _arrays, _core, _tables
 from ._kinds import refuse_missing
 from ._libraries import NUMPY, library_of
 from ._operations import of_each_operation
 from ._threads import limited
-from ._types import Options
+from ._types import PRODUCT, Options, sums_type, typed
 
 
 def scan(x, options):
@@ -146,12 +146,29 @@ def column_totals(x, dtype=None, *, start=None, state=None, threads=None):
     return totals(x, Options(0, dtype, None, False, False, start, False, None, state))
 
 
+def _with_rows(x, options):
+    """Extremes, and the places along the axis where they were taken."""
+    given = options.given(options.call)
+    if given:
+        raise ValueError(f"return_rows: is for calls without {given[0]}")
+    if options.operation == PRODUCT or library_of(x) is not None or isinstance(x, np.ma.MaskedArray):
+        raise TypeError(f"return_rows: is for maxima and minima of numpy's arrays, no {options.call}() of {type(x)!r}")
+    x, axis = _arrays.along(np.asarray(x), options.axis)
+    x = np.ascontiguousarray(x, sums_type(x.dtype, options.dtype, None, options.operation))
+    extremes, rows = np.empty_like(x), np.empty(x.shape, np.int64)
+    scan(x, Options(axis, out=extremes, operation=options.operation, call=options.call))
+    if x.size:
+        _core.extreme_rows(*(typed(of.reshape(_tables.three_axes(x.shape, axis))) for of in (extremes, x, rows)))
+    return extremes, rows
+
+
 def _of_an_operation(name, operation):
     @limited
     def call(x, axis=0, dtype=None, out=None, *, exclusive=False, reverse=False, start=None, check_overflow=False,
-             stream=None, state=None, threads=None):  # fmt: skip
-        return scan(x, Options(axis, dtype, out, exclusive, reverse, start, check_overflow, stream, state,
-                                operation=operation, call=name))  # fmt: skip
+             stream=None, state=None, return_rows=False, threads=None):  # fmt: skip
+        options = Options(axis, dtype, out, exclusive, reverse, start, check_overflow, stream, state,
+                          operation=operation, call=name)  # fmt: skip
+        return (_with_rows if return_rows else scan)(x, options)
 
     return call
 
@@ -164,8 +181,11 @@ cummax, cummin, cumprod = of_each_operation(
     "own on. A state is of one\n    operation; check_overflow is for products. Those of floats are rounded less than a "
     "loop's",
     along="along an axis",
-    parameters="x, axis, out, exclusive, reverse, start, check_overflow, stream, state, threads",
-    returns="out, or a new array of x's library",
+    parameters="return_rows : bool\n        Return where along the axis each extreme was taken, too, as torch.cummax() "
+    "does: int64, the last place of those\n        that are the same. For maxima and minima of numpy's arrays, by calls "
+    "with axis, dtype and threads alone.\n"
+    "    x, axis, out, exclusive, reverse, start, check_overflow, stream, state, threads",
+    returns="out, or a new array of x's library; with return_rows (values, rows)",
     raises="TypeError, ValueError, numpy.exceptions.AxisError, OverflowAt, RuntimeError",
 )
 
