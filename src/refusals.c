@@ -91,6 +91,15 @@ table_status refuse_types(table_operation operation, table_type in, table_type o
                        name_of(in), to, name_of(out));
 }
 
+table_status refuse_kept(table_operation operation, table_type out, table_type kept) {
+    const struct element *usual = element_of(operation, out, 0);
+    return !usual || element_of(operation, out, kept)
+               ? TABLE_OK
+               : status_fail(TABLE_ERROR_TYPE, "options->kept %d (%s): %s of %s are not kept as that", (int)kept,
+                             table_type_name(kept) ? table_type_name(kept) : "no type", element_plural(usual),
+                             table_type_name(out));
+}
+
 table_status refuse_float_products(enum caller caller, table_operation operation, table_type out) {
     return operation == TABLE_PRODUCT && type_is_float(out)
                ? status_fail(TABLE_ERROR_ARGUMENT, "options->operation: products of floats are not for %s",

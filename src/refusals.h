@@ -30,6 +30,9 @@ table_status refuse(enum caller caller, const table_scan_options *options);
  * what is no operation. */
 table_status refuse_types(table_operation operation, table_type in, table_type out, const char *to);
 
+/* TYPE for results of type `out` that are not kept as the type that was asked for (0: none was). */
+table_status refuse_kept(table_operation operation, table_type out, table_type kept);
+
 /* ARGUMENT for products of floats, whose carries inside are no rows of values, where the call takes none. */
 table_status refuse_float_products(enum caller caller, table_operation operation, table_type out);
 

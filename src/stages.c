@@ -126,6 +126,14 @@ static table_status validate_seeds(const struct call *call, const struct table_v
     return status == TABLE_OK ? validate_reach(call->backend, "seeds", checked->data) : status;
 }
 
+static table_status validate_seeds_type(const struct call *call, table_type type) {
+    const table_type kept = call->scan.element->type;
+    return type == kept
+               ? TABLE_OK
+               : status_fail(TABLE_ERROR_TYPE, "seeds->type is %s, and sums of out->type %s are kept in %s",
+                             table_type_name(type), table_type_name(call->scan.out.type), table_type_name(kept));
+}
+
 /* `work` has its seeds. */
 static table_status run_stage_call(struct call *call, struct stage_work *work, const table_scan_options *options) {
     if (call->backend->copy_rows && call->device < 0 && call->scan.in.rows > 0)
@@ -183,6 +191,8 @@ table_status table_stage2_scan_totals(const table_view *seeds, const table_scan_
     inner.first_overflow = NULL;
     inner.reverse = inner.skip_nan = 0; /* seeds are counted as units are, from the first one that was summed */
     status = validate_scan(NULL, seeds, seeds, &inner, CALL_AND_WAIT, &call);
+    if (status == TABLE_OK)
+        status = validate_seeds_type(&call, seeds->type);
     if (status != TABLE_OK)
         return status;
     work.seeds = call.scan.in;
@@ -197,10 +207,8 @@ table_status table_stage3_global_pass(const table_view *in, const table_view *se
     table_status status = without_carries(options, &inner);
     if (status == TABLE_OK)
         status = validate_scan(NULL, in, out, &inner, CALL_AND_WAIT, &call);
-    if (status == TABLE_OK && seeds && seeds->type != call.scan.element->type)
-        return status_fail(TABLE_ERROR_TYPE, "seeds->type is %s, and sums of out->type %s are kept in %s",
-                           table_type_name(seeds->type), table_type_name(call.scan.out.type),
-                           table_type_name(call.scan.element->type));
+    if (status == TABLE_OK && seeds)
+        status = validate_seeds_type(&call, seeds->type);
     if (status == TABLE_OK)
         status = validate_seeds(&call, seeds, &work.seeds);
     return status == TABLE_OK ? run_stage_call(&call, &work, options) : status;

@@ -140,9 +140,7 @@ static table_status validate_types(struct scan *scan, table_operation operation,
     const table_type in = scan->in.type, out = scan->out.type;
     const struct element *element = scan->element = element_of(operation, out, kept);
     if (!element && element_of(operation, out, 0))
-        return status_fail(TABLE_ERROR_TYPE, "options->kept %d (%s): %s of %s are not kept as that", (int)kept,
-                           table_type_name(kept) ? table_type_name(kept) : "no type",
-                           element_plural(element_of(operation, out, 0)), table_type_name(out));
+        return refuse_kept(operation, out, kept);
     if (form != CALL_FOR_TOTALS)
         return element && element_takes(element, in, out) ? TABLE_OK : refuse_types(operation, in, out, "out->type");
     if (element && out == element->type && is_kept_as(operation, in, out))

@@ -194,6 +194,23 @@ static void test_other_calls(void **state) {
     }
 }
 
+/* Columns apart, whose rows of carries and states are of that type; and seeds, which have it themselves. */
+static void test_refusals_elsewhere(void **state) {
+    table_column column = {results, 0};
+    const table_columns apart = {&column, 1, 4, TABLE_F32};
+    const table_view seeds = {results, 2, 2, 0, TABLE_F32};
+    table_scan_options options = {.kept = TABLE_U64};
+    (void)state;
+    for (int call = 0; call < 3; call++) {
+        options.carry_in = call == 1 ? start : NULL;
+        options.state = call == 2 ? memset(states[0], 0, sizeof states[0]) : NULL;
+        expect(table_prefix_sum_columns(&apart, &apart, &options), TABLE_ERROR_TYPE, "options->kept 4 (u64)");
+        expect(table_linear_recurrence_columns(&apart, &apart, &apart, &options), TABLE_ERROR_TYPE, "recurrences");
+    }
+    options = (table_scan_options){.kept = TABLE_F64};
+    expect(table_stage2_scan_totals(&seeds, &options), TABLE_ERROR_TYPE, "seeds->type is f32");
+}
+
 static void test_refusals(void **state) {
     static int32_t integers[4];
     const table_view in = {values, 2, 2, 0, TABLE_F32}, out = {results, 2, 2, 0, TABLE_F32};
@@ -213,7 +230,7 @@ static void test_refusals(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_rounded_once), cmocka_unit_test(test_other_calls),
-                                       cmocka_unit_test(test_refusals)};
+                                       cmocka_unit_test(test_refusals), cmocka_unit_test(test_refusals_elsewhere)};
     if (ways_unavailable()) {
         printf("skipped: %s\n", ways_unavailable());
         return 77;

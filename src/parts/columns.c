@@ -97,6 +97,7 @@ static table_status validate_shapes(const struct columns *columns) {
     const table_columns *a = columns->a, *in = columns->in, *out = columns->out;
     const table_scan_options *options = &columns->options;
     const char *const in_name = a ? "b" : "in", *const out_name = a ? "h" : "out";
+    const table_operation operation = a ? TABLE_RECURRENCE : options->operation;
     if (!in || !out)
         return status_fail(TABLE_ERROR_ARGUMENT, "%s is a null pointer", in ? out_name : in_name);
     if (in->count != out->count || in->rows != out->rows)
@@ -108,7 +109,9 @@ static table_status validate_shapes(const struct columns *columns) {
     if (status == TABLE_OK)
         status = refuse(CALLER_COLUMNS, options);
     if (status == TABLE_OK)
-        status = refuse_types(a ? TABLE_RECURRENCE : options->operation, in->type, out->type, "out->type");
+        status = refuse_types(operation, in->type, out->type, "out->type");
+    if (status == TABLE_OK)
+        status = refuse_kept(operation, out->type, options->kept);
     return status == TABLE_OK ? validate_words(options) : status;
 }
 
