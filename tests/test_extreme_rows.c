@@ -181,6 +181,10 @@ static void test_nothing_taken(void **state) {
     assert_int_equal(table_prefix_sum(&in, &out, &options), TABLE_OK);
     assert_int_equal(table_extreme_rows(&in, &out, &taken, 0, NULL), TABLE_OK);
     assert_memory_equal(rows, expected, sizeof rows);
+    const table_view no_values = {NULL, 0, 1, 0, TABLE_F32}, no_rows = {NULL, 0, 1, 0, TABLE_I64};
+    const table_scan_options end = {.carry_out = rows};
+    assert_int_equal(table_extreme_rows(&no_values, &no_values, &no_rows, 0, &end), TABLE_OK);
+    assert_true(rows[0] == INT64_MIN);
 }
 
 /* What is wrong in a call that is right but for that. */

@@ -17,10 +17,10 @@ TABLE_BEGIN
  * rows      of the same rows and columns, TABLE_I64. Written; apart from the others (OVERLAP)
  * first     the number of row 0, at most INT64_MAX less the rows (TOO_LARGE): of a table in pieces, how many rows are
  *           above this one, whose carry_in is the carry_out of the piece above
- * options   backend, strategy, threads; carry_in and carry_out, rows of `columns` numbers of TABLE_I64; tables, with
- *           in_step for `in` and out_step for `extremes` and `rows`, each table from `first` on. The others must be 0
- *           (ARGUMENT): where rows are counted from the last one, the views' strides may be negative. NULL: all
- *           defaults.
+ * options   backend, strategy, threads; carry_in and carry_out, rows of `columns` numbers of TABLE_I64, where the
+ *           carry_out of no rows without a carry_in is the least number, INT64_MIN; tables, with in_step for `in` and
+ *           out_step for `extremes` and `rows`, each table from `first` on. The others must be 0 (ARGUMENT): where rows
+ *           are counted from the last one, the views' strides may be negative. NULL: all defaults.
  *
  * All tables are on one side, on CUDA in device memory (BACKEND). Errors, and what is unspecified after them, as
  * table_prefix_sum() of `rows`. Thread-safe for tables that do not share memory. */

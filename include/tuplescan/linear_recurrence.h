@@ -51,7 +51,8 @@ TABLE_BEGIN
  * stride); otherwise no element of one may lie in the other, as for table_prefix_sum(). NULL for h: no results are
  * written, only carry_out and the state.
  *
- * a: the coefficients, of b's type, or f32 where b is f16 or bf16. Its shape says which they are:
+ * a: the coefficients, of b's type, or of the type that the recurrence is kept in: f32 where b is f16 or bf16, and f64
+ *    where options->kept says so. Its shape says which they are:
  *   rows 1, columns 1       one number
  *   rows 1, b's columns     a row: one for each column
  *   b's rows, columns 1     a column: one for each row; its stride leads from one to the next (0 means 1)

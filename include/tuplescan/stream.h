@@ -65,7 +65,7 @@ typedef int table_write_callback(void *context, const void *from, size_t bytes);
 /* The coefficients of a stream that is a linear recurrence (tuplescan/linear_recurrence.h). Clear the whole struct
  * before you fill it in. */
 typedef struct table_stream_coefficients {
-    table_type type; /* in_type; or f32, where that is f16 or bf16 */
+    table_type type; /* in_type; or f32, where that is f16 or bf16; or scan.kept */
     size_t columns;  /* of the table, or 1: one number for all columns of a row */
     const void *row; /* the coefficients of every row; NULL: each row has its own, which `read` brings */
 
