@@ -3,12 +3,15 @@
 - A link in a Markdown page to a file, or to a section of a page, leads there. So does `docs/PAGE.md#section` in code.
 - The guide to what was tuned stays short enough to be read.
 - Each file of figures has a row in its index.md, with the command and the date that stand in it.
-- The tables of README.md and docs/speed.md are those that tools/speed_tables.py makes of the figures."""
+- The tables of README.md and docs/speed.md are those that tools/speed_tables.py makes of the figures.
+- tools/plot_bench.py draws whole tables alone, under whose titles other results would be wrong."""
 import json
 import re
+import runpy
 import subprocess
 import sys
 from pathlib import Path
+from unittest import mock
 
 GUIDE_LINES = 250
 CODE = ['include', 'private', 'src', 'kernels', 'tools', 'tests', '.ci']
@@ -101,9 +104,19 @@ def check_figures(root):
         yield f'tools/speed_tables.py {" ".join(pages)} would change them:\n{made.stdout}{made.stderr}'
 
 
+def check_drawn(root):
+    with mock.patch.dict(sys.modules, {'matplotlib': mock.MagicMock(), 'matplotlib.pyplot': mock.MagicMock()}):
+        drawn = runpy.run_path(str(root / 'tools/plot_bench.py'))['tables']
+    whole, since = {'columns': 4, 'stride': 4}, {'columns': 4, 'stride': 4, 'segments': 0}
+    others = [{'columns': 4, 'stride': 8}, {'columns': 4, 'stride': 4, 'segments': 7}, {'what': 'sort'}]
+    if drawn({'results': [whole, since, *others]}) != [whole, since]:
+        yield 'tools/plot_bench.py: draws something else than whole tables'
+
+
 def main():
     root = Path(sys.argv[1]).resolve()
-    faults = [fault for check in (check_links, check_citations, check_guide, check_figures) for fault in check(root)]
+    checks = (check_links, check_citations, check_guide, check_figures, check_drawn)
+    faults = [fault for check in checks for fault in check(root)]
     print(*faults, sep='\n')
     return 1 if faults else 0
 

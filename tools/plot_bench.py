@@ -4,8 +4,8 @@
     tools/plot_bench.py docs/figures/h100/512m.json docs/figures/h100/small.json --types f32
 
 For each JSON file and each type in it: the part of memcpy's speed over columns, and for small tables (--rows) the time
-over rows. Each picture says on which machine and when it was measured, and with which command. Windows, accuracy and
-pipelines have no pictures; they are left out, as is a file that a failed run left behind.
+over rows. Each picture says on which machine and when it was measured, and with which command. Windows, segments,
+accuracy and pipelines have no pictures; they are left out, as is a file that a failed run left behind.
 """
 import argparse
 import json
@@ -137,7 +137,8 @@ def read(path):
 
 def tables(run):
     """The results that can be drawn: scans of whole tables."""
-    return [r for r in run.get("results", []) if "columns" in r and r["stride"] == r["columns"]]
+    return [r for r in run.get("results", [])
+            if "columns" in r and r["stride"] == r["columns"] and not r.get("segments")]
 
 
 def draw_all(run, name, types):
