@@ -4,6 +4,7 @@
 - The guide to what was tuned stays short enough to be read.
 - Each file of figures has a row in its index.md, with the command and the date that stand in it.
 - The tables of README.md and docs/speed.md are those that tools/speed_tables.py makes of the figures.
+- CONTRIBUTING.md says of each test of the emulator what it finds.
 - tools/plot_bench.py draws whole tables alone, under whose titles other results would be wrong."""
 import json
 import re
@@ -104,6 +105,18 @@ def check_figures(root):
         yield f'tools/speed_tables.py {" ".join(pages)} would change them:\n{made.stdout}{made.stderr}'
 
 
+def check_emulator_tests(root):
+    built = (root / 'tests/emulator/meson.build').read_text(encoding='utf-8')
+    listed = re.search(r"foreach name : \['failures', .*\]", built)
+    names = re.findall(r"^ +\['(\w+)',$", built, re.MULTILINE) + re.findall(r"'(\w+)'", listed.group() if listed else '')
+    told = ''.join(re.findall(r'^\| `_.*?\|', (root / 'CONTRIBUTING.md').read_text(encoding='utf-8'), re.MULTILINE))
+    if not listed or len(names) < 10:
+        yield 'tests/emulator/meson.build: lists no tests that are found'
+    for name in names:
+        if f'`_{name}`' not in told:
+            yield f'CONTRIBUTING.md: the table of the emulator has no row for _{name}'
+
+
 def check_drawn(root):
     with mock.patch.dict(sys.modules, {'matplotlib': mock.MagicMock(), 'matplotlib.pyplot': mock.MagicMock()}):
         drawn = runpy.run_path(str(root / 'tools/plot_bench.py'))['tables']
@@ -115,7 +128,7 @@ def check_drawn(root):
 
 def main():
     root = Path(sys.argv[1]).resolve()
-    checks = (check_links, check_citations, check_guide, check_figures, check_drawn)
+    checks = (check_links, check_citations, check_guide, check_figures, check_emulator_tests, check_drawn)
     faults = [fault for check in checks for fault in check(root)]
     print(*faults, sep='\n')
     return 1 if faults else 0
