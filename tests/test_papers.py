@@ -99,8 +99,8 @@ def check_figures(root):
     if len(folders) == 0:
         yield 'docs/figures has no folder'
     pages = ['README.md', 'docs/speed.md']
-    made = subprocess.run([sys.executable, '-B', root / 'tools/speed_tables.py', '--check', *pages], cwd=root, text=True,
-                          capture_output=True)
+    made = subprocess.run([sys.executable, '-B', root / 'tools/speed_tables.py', '--check', *pages], cwd=root,
+                          text=True, capture_output=True)
     if made.returncode != 0:
         yield f'tools/speed_tables.py {" ".join(pages)} would change them:\n{made.stdout}{made.stderr}'
 
@@ -108,7 +108,8 @@ def check_figures(root):
 def check_emulator_tests(root):
     built = (root / 'tests/emulator/meson.build').read_text(encoding='utf-8')
     listed = re.search(r"foreach name : \['failures', .*\]", built)
-    names = re.findall(r"^ +\['(\w+)',$", built, re.MULTILINE) + re.findall(r"'(\w+)'", listed.group() if listed else '')
+    names = re.findall(r"^ +\['(\w+)',$", built, re.MULTILINE)
+    names += re.findall(r"'(\w+)'", listed.group()) if listed else []
     told = ''.join(re.findall(r'^\| `_.*?\|', (root / 'CONTRIBUTING.md').read_text(encoding='utf-8'), re.MULTILINE))
     if not listed or len(names) < 10:
         yield 'tests/emulator/meson.build: lists no tests that are found'
