@@ -79,8 +79,9 @@ bool trial_open_map(struct trial *t) {
     if (opened && cells > 0) {
         recurrence_make(t->sum_type, kind, t->rows, t->columns, random_bits(&t->random), a, b);
         make_terms(t, b);
-        make_coefficients(t, a);
         const bool is_product = t->operation == TABLE_PRODUCT;
+        if (!is_product)
+            make_coefficients(t, a);
         recurrence_reference(&(struct recurrence){.type = t->sum_type,
                                                   .rows = t->rows,
                                                   .columns = t->columns,

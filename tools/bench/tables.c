@@ -143,11 +143,14 @@ struct filling {
     unsigned long long mask;
 };
 
+static unsigned long long word_at(const struct filling *filling, size_t k) {
+    return word_of(filling->type, splitmix64_at(FILL_SEED * 0xd1342543de82ef95ull, k) & filling->mask);
+}
+
 static void fill_words(void *context, size_t first, size_t last) {
     const struct filling *filling = context;
     for (size_t k = first; k < last; k++) {
-        const unsigned long long random = splitmix64_at(FILL_SEED * 0xd1342543de82ef95ull, k) & filling->mask;
-        const unsigned long long word = word_of(filling->type, random);
+        const unsigned long long word = word_at(filling, k);
         memcpy(filling->data + k * 8, &word, 8);
     }
 }
@@ -157,12 +160,10 @@ void bench_fill(void *data, size_t bytes, table_type type, bool small) {
     static const unsigned long long masks[] = {
         0, 0x0707070707070707ull, 0x0007000700070007ull, 0, 0x0000000700000007ull, 0, 0, 0, 7};
     const bool masked = small && !type_is_float(type);
-    struct filling filling = {data, type, masked ? masks[table_type_size(type)] : ~0ull}, last = filling;
-    unsigned char word[8];
+    struct filling filling = {data, type, masked ? masks[table_type_size(type)] : ~0ull};
+    const unsigned long long last = word_at(&filling, bytes / 8);
     bench_share(bytes / 8, fill_words, &filling);
-    last.data = word - bytes / 8 * 8;
-    fill_words(&last, bytes / 8, bytes / 8 + 1);
-    memcpy((unsigned char *)data + bytes / 8 * 8, word, bytes % 8);
+    memcpy((unsigned char *)data + bytes / 8 * 8, &last, bytes % 8);
 }
 
 struct comparison {
