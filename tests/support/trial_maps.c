@@ -68,7 +68,8 @@ bool trial_open_map(struct trial *t) {
     const size_t kept = element_size(t->sum_type), cells = t->rows * t->columns, row = t->columns * kept;
     const char *const kind = recurrence_kinds[random_below(&t->random, recurrence_kind_count)];
     char *const a = malloc(cells * kept + row), *const b = malloc(cells * kept + 1), *const sums = t->expected.kept;
-    t->a = calloc(1, (cells + t->columns + 1) * element_size(t->a_type) + 1); /* a table of no values has some, too */
+    /* A row or a column of them is there in a table of no values, too. */
+    t->a = calloc((t->rows + 1) * (t->columns + 1), element_size(t->a_type) + 1);
     t->first = calloc(1, row + 1);
     const bool opened = a && b && t->a && t->first;
     for (size_t j = 0; j < t->columns; j++) {
