@@ -170,8 +170,8 @@ size_t kernel_segments_workspace(const struct kernel_segmented_pass *pass);
 int kernel_run_segments(const struct kernel_segmented_pass *pass, void *workspace);
 
 /* Marks the rows of running extremes: private/extreme_marks.h. */
-struct extreme_tables;
-int kernel_mark_extremes(const struct extreme_tables *tables, void *stream);
+struct extreme_marks;
+int kernel_mark_extremes(const struct extreme_marks *marks, void *stream);
 
 /* Where the tree stands at a row that begins a chunk, for a fused pass from there on: the blocks of units before it, of
  * the binary digits of their number u. All of it is memory of the device. */

@@ -29,17 +29,12 @@ static inline struct extreme_rule extreme_rule_of(table_type type) {
     return rule;
 }
 
-/* Values, their results and the marks of one table: strides in elements. */
-struct extreme_table {
+/* Tables of values, of their results, and of the marks, of TABLE_I64: strides and steps in elements, of which results
+ * and marks have the same from table to table. */
+struct extreme_marks {
     const void *values, *extremes;
-    void *marks; /* of TABLE_I64 */
-    ptrdiff_t values_stride, extremes_stride, marks_stride;
-};
-
-/* Several of them. */
-struct extreme_tables {
-    struct extreme_table first;
-    ptrdiff_t values_step, results_step;
+    void *marks;
+    ptrdiff_t values_stride, extremes_stride, marks_stride, values_step, results_step;
     size_t tables, rows, columns;
     table_type type;
     uint64_t first_row;

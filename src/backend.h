@@ -7,9 +7,9 @@
 
 #include "scan.h"
 
-struct key_backend;    /* keys/keys.h */
-struct segments;       /* segments/segments.h */
-struct extreme_tables; /* private/extreme_marks.h */
+struct key_backend;   /* keys/keys.h */
+struct segments;      /* segments/segments.h */
+struct extreme_marks; /* private/extreme_marks.h */
 
 /* What a backend has decided on when a pass in one is planned. */
 struct backend_pass {
@@ -65,7 +65,7 @@ struct backend {
     table_status (*segments)(const struct scan *scan, const struct segments *segments, void *workspace);
 
     /* Marks the rows of running extremes, before the scan of the marks. */
-    table_status (*mark_extremes)(const struct scan *scan, const struct extreme_tables *tables);
+    table_status (*mark_extremes)(const struct scan *scan, const struct extreme_marks *marks);
 
     const struct key_backend *keys; /* NULL where the library is built without (-Dkeys) */
 

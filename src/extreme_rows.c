@@ -11,7 +11,7 @@
 /* A checked call: the running maximum of the marks, and what marks them. */
 struct extreme_call {
     struct call call;
-    struct extreme_tables tables;
+    struct extreme_marks marks;
 };
 
 /* Carries lie in none of the tables, but for a carry in that is read from a table that is read, too. */
@@ -98,62 +98,44 @@ static table_status validate_extreme_rows(const struct table_view *in, const str
     if (status == TABLE_OK)
         status =
             validate_beside(&extreme->call, options, "extremes", extremes, values.type, options->out_step, &results);
-    if (status == TABLE_OK)
-        extreme->tables = (struct extreme_tables){.first = {.values = values.data,
-                                                            .extremes = results.data,
-                                                            .marks = scan->out.data,
-                                                            .values_stride = values.stride,
-                                                            .extremes_stride = results.stride,
-                                                            .marks_stride = scan->out.stride},
-                                                  .values_step = options->in_step,
-                                                  .results_step = options->out_step,
-                                                  .tables = scan->tables,
-                                                  .rows = values.rows,
-                                                  .columns = values.columns,
-                                                  .type = values.type,
-                                                  .first_row = first};
-    return status;
-}
-
-static table_status mark(struct call *call, void *context) {
-    const table_status status = call->backend->mark_extremes(&call->scan, context);
-    const table_status waited = call->backend->wait(&call->scan);
-    return status == TABLE_OK ? waited : status;
+    if (status != TABLE_OK)
+        return status;
+    extreme->marks = (struct extreme_marks){.values = values.data,
+                                            .extremes = results.data,
+                                            .marks = scan->out.data,
+                                            .values_stride = values.stride,
+                                            .extremes_stride = results.stride,
+                                            .marks_stride = scan->out.stride,
+                                            .values_step = options->in_step,
+                                            .results_step = options->out_step,
+                                            .tables = scan->tables,
+                                            .rows = values.rows,
+                                            .columns = values.columns,
+                                            .type = values.type,
+                                            .first_row = first};
+    extreme->call.marks = &extreme->marks;
+    return TABLE_OK;
 }
 
 table_status table_extreme_rows(const table_view *in, const table_view *extremes, const table_view *rows,
                                 uint64_t first, const table_scan_options *options) {
     struct extreme_call extreme;
-    table_status status = validate_extreme_rows(in, extremes, rows, first, options, CALL_AND_WAIT, &extreme);
-    if (status == TABLE_OK)
-        status = run_and_wait(&extreme.call, false, mark, &extreme.tables);
+    const table_status status = validate_extreme_rows(in, extremes, rows, first, options, CALL_AND_WAIT, &extreme);
     return status == TABLE_OK ? run_scan(&extreme.call, NULL) : status;
 }
 
 table_status table_extreme_rows_workspace(const table_view *in, const table_view *extremes, const table_view *rows,
                                           uint64_t first, const table_scan_options *options, size_t *bytes) {
     struct extreme_call extreme;
-    size_t needed = 0;
     if (!bytes)
         return status_fail(TABLE_ERROR_ARGUMENT, "bytes is a null pointer");
-    table_status status = validate_extreme_rows(in, extremes, rows, first, options, CALL_ON_STREAM, &extreme);
-    if (status == TABLE_OK)
-        status = run_workspace(&extreme.call, &needed);
-    if (status == TABLE_OK)
-        *bytes = needed;
-    return status;
+    const table_status status = validate_extreme_rows(in, extremes, rows, first, options, CALL_ON_STREAM, &extreme);
+    return status == TABLE_OK ? run_workspace(&extreme.call, bytes) : status;
 }
 
 table_status table_extreme_rows_async(const table_view *in, const table_view *extremes, const table_view *rows,
                                       uint64_t first, const table_scan_options *options) {
     struct extreme_call extreme;
-    size_t bytes = 0;
-    table_status status = validate_extreme_rows(in, extremes, rows, first, options, CALL_ON_STREAM, &extreme);
-    if (status == TABLE_OK)
-        status = run_workspace(&extreme.call, &bytes);
-    if (status == TABLE_OK)
-        status = validate_workspace(options ? options->workspace : NULL, options ? options->workspace_bytes : 0, bytes);
-    if (status == TABLE_OK)
-        status = extreme.call.backend->mark_extremes(&extreme.call.scan, &extreme.tables);
+    const table_status status = validate_extreme_rows(in, extremes, rows, first, options, CALL_ON_STREAM, &extreme);
     return status == TABLE_OK ? run_on_stream(&extreme.call, options) : status;
 }

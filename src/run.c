@@ -131,9 +131,11 @@ static table_status run_planned(struct call *call, const struct plan *plan, size
     struct scan *scan = &call->scan;
     void *const carry_out = rows > 0 ? begin_maps(scan, workspace) : NULL;
     char *const rest = rows > 0 ? workspace + rows : workspace; /* NULL where nothing is wanted */
-    const table_status status = appends(call)         ? append_totals(call)
-                                : scan_is_batch(scan) ? batch_run(call->backend, plan, scan, rest)
-                                                      : pipeline_run(call->backend, plan, scan, rest);
+    table_status status = call->marks ? call->backend->mark_extremes(scan, call->marks) : TABLE_OK;
+    if (status == TABLE_OK)
+        status = appends(call)         ? append_totals(call)
+                 : scan_is_batch(scan) ? batch_run(call->backend, plan, scan, rest)
+                                       : pipeline_run(call->backend, plan, scan, rest);
     if (status == TABLE_OK && carry_out)
         scan->element->give(carry_out, scan->carry_out, count_maps(scan));
     return status;
@@ -170,8 +172,11 @@ table_status run_scan(struct call *call, table_report *report) {
 
 table_status run_workspace(struct call *call, size_t *bytes) {
     struct plan plan;
-    size_t rows;
-    return plan_call(call, false, &plan, &rows, bytes);
+    size_t rows, needed;
+    const table_status status = plan_call(call, false, &plan, &rows, &needed);
+    if (status == TABLE_OK)
+        *bytes = needed;
+    return status;
 }
 
 table_status run_on_stream(struct call *call, const table_scan_options *options) {

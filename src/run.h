@@ -22,7 +22,7 @@ table_status run_scan(struct call *call, table_report *report);
 table_status run_move_findings(const struct backend *backend, const struct scan *scan, struct findings *found,
                                bool back);
 
-/* The stream forms: the bytes that a call needs, and the call. */
+/* The stream forms: the bytes that a call needs, which are told if it can be had, and the call. */
 table_status run_workspace(struct call *call, size_t *bytes);
 table_status run_on_stream(struct call *call, const table_scan_options *options);
 

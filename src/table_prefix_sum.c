@@ -6,15 +6,6 @@
 #include "run.h"
 #include "status.h"
 
-static table_status size_workspace(table_status status, struct call *call, size_t *bytes) {
-    size_t needed = 0;
-    if (status == TABLE_OK)
-        status = run_workspace(call, &needed);
-    if (status == TABLE_OK)
-        *bytes = needed;
-    return status;
-}
-
 static table_status fail_null(const char *name) {
     return status_fail(TABLE_ERROR_ARGUMENT, "%s is a null pointer", name);
 }
@@ -35,15 +26,17 @@ table_status table_linear_recurrence(const table_view *a, const table_view *b, c
 table_status table_prefix_sum_workspace(const table_view *in, const table_view *out, const table_scan_options *options,
                                         size_t *bytes) {
     struct call call;
-    return bytes ? size_workspace(validate_scan(NULL, in, out, options, CALL_ON_STREAM, &call), &call, bytes)
-                 : fail_null("bytes");
+    const table_status status =
+        bytes ? validate_scan(NULL, in, out, options, CALL_ON_STREAM, &call) : fail_null("bytes");
+    return status == TABLE_OK ? run_workspace(&call, bytes) : status;
 }
 
 table_status table_linear_recurrence_workspace(const table_view *a, const table_view *b, const table_view *h,
                                                const table_scan_options *options, size_t *bytes) {
     struct call call;
-    return bytes ? size_workspace(validate_recurrence(a, b, h, options, CALL_ON_STREAM, &call), &call, bytes)
-                 : fail_null("bytes");
+    const table_status status =
+        bytes ? validate_recurrence(a, b, h, options, CALL_ON_STREAM, &call) : fail_null("bytes");
+    return status == TABLE_OK ? run_workspace(&call, bytes) : status;
 }
 
 table_status table_prefix_sum_async(const table_view *in, const table_view *out, const table_scan_options *options) {

@@ -4,26 +4,17 @@
 
 template <class BITS> DEVICE BITS bits_at(const void *data, ptrdiff_t element) {
     const unsigned char *const bytes = static_cast<const unsigned char *>(data) + element * ptrdiff_t(sizeof(BITS));
-    if (reinterpret_cast<uintptr_t>(bytes) % sizeof(BITS) == 0)
-        return load_vector(reinterpret_cast<const BITS *>(bytes));
-    BITS bits = 0;
-    UNROLL
-    for (unsigned i = 0; i < sizeof(BITS); i++)
-        bits = static_cast<BITS>(bits | static_cast<BITS>(load_vector(bytes + i)) << 8 * i);
-    return bits;
+    return reinterpret_cast<uintptr_t>(bytes) % sizeof(BITS) == 0 ? load_vector(reinterpret_cast<const BITS *>(bytes))
+                                                                  : static_cast<BITS>(load_bytes(bytes, sizeof(BITS)));
 }
 
 DEVICE void put_mark(void *data, ptrdiff_t element, int64_t mark) {
     unsigned char *const bytes = static_cast<unsigned char *>(data) + element * ptrdiff_t(sizeof mark);
-    if (reinterpret_cast<uintptr_t>(bytes) % sizeof mark == 0)
-        return store_vector(reinterpret_cast<int64_t *>(bytes), mark);
-    UNROLL
-    for (unsigned i = 0; i < sizeof mark; i++)
-        store_vector(bytes + i, static_cast<unsigned char>(static_cast<uint64_t>(mark) >> 8 * i));
+    store_any(bytes, reinterpret_cast<uintptr_t>(bytes) % sizeof mark != 0, mark);
 }
 
 constexpr unsigned MARK_THREADS = 256;
-template <class BITS> KERNEL LAUNCH_BOUNDS(MARK_THREADS, 1) mark_extremes_kernel(extreme_tables to, extreme_rule rule) {
+template <class BITS> KERNEL LAUNCH_BOUNDS(MARK_THREADS, 1) mark_extremes_kernel(extreme_marks to, extreme_rule rule) {
     const size_t cells = to.rows * to.columns, all = cells * to.tables;
     const BITS magnitude = static_cast<BITS>(rule.magnitude), infinity = static_cast<BITS>(rule.infinity);
     KEEP_LOOP
@@ -33,32 +24,32 @@ template <class BITS> KERNEL LAUNCH_BOUNDS(MARK_THREADS, 1) mark_extremes_kernel
         const ptrdiff_t column = static_cast<ptrdiff_t>(cell - row * to.columns), i = static_cast<ptrdiff_t>(row);
         const ptrdiff_t from = static_cast<ptrdiff_t>(table) * to.values_step + column;
         const ptrdiff_t at = static_cast<ptrdiff_t>(table) * to.results_step + column;
-        const BITS value = bits_at<BITS>(to.first.values, from + i * to.first.values_stride);
-        const BITS extreme = bits_at<BITS>(to.first.extremes, at + i * to.first.extremes_stride);
+        const BITS value = bits_at<BITS>(to.values, from + i * to.values_stride);
+        const BITS extreme = bits_at<BITS>(to.extremes, at + i * to.extremes_stride);
         const bool are_nan =
             static_cast<BITS>(value & magnitude) > infinity && static_cast<BITS>(extreme & magnitude) > infinity;
         const bool are_true = rule.is_truth && value != 0 && extreme != 0;
-        put_mark(to.first.marks, at + i * to.first.marks_stride,
+        put_mark(to.marks, at + i * to.marks_stride,
                  value == extreme || are_nan || are_true ? static_cast<int64_t>(to.first_row + row) : int64_t(-1));
     }
 }
 
-int kernel_mark_extremes(const struct extreme_tables *tables, void *stream) {
+int kernel_mark_extremes(const struct extreme_marks *marks, void *stream) {
     constexpr size_t MOST_BLOCKS = 1 << 14;
-    const size_t cells = tables->rows * tables->columns * tables->tables;
+    const size_t cells = marks->rows * marks->columns * marks->tables;
     const size_t wanted = (cells + MARK_THREADS - 1) / MARK_THREADS;
     const unsigned blocks = static_cast<unsigned>(wanted < MOST_BLOCKS ? wanted : MOST_BLOCKS);
-    const extreme_rule rule = extreme_rule_of(tables->type);
+    const extreme_rule rule = extreme_rule_of(marks->type);
     if (cells == 0)
         return 0;
-    switch (type_bytes(tables->type)) {
+    switch (type_bytes(marks->type)) {
     case 1:
-        return launch(mark_extremes_kernel<uint8_t>, blocks, MARK_THREADS, 0, stream, *tables, rule);
+        return launch(mark_extremes_kernel<uint8_t>, blocks, MARK_THREADS, 0, stream, *marks, rule);
     case 2:
-        return launch(mark_extremes_kernel<uint16_t>, blocks, MARK_THREADS, 0, stream, *tables, rule);
+        return launch(mark_extremes_kernel<uint16_t>, blocks, MARK_THREADS, 0, stream, *marks, rule);
     case 4:
-        return launch(mark_extremes_kernel<uint32_t>, blocks, MARK_THREADS, 0, stream, *tables, rule);
+        return launch(mark_extremes_kernel<uint32_t>, blocks, MARK_THREADS, 0, stream, *marks, rule);
     default:
-        return launch(mark_extremes_kernel<uint64_t>, blocks, MARK_THREADS, 0, stream, *tables, rule);
+        return launch(mark_extremes_kernel<uint64_t>, blocks, MARK_THREADS, 0, stream, *marks, rule);
     }
 }

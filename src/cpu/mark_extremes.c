@@ -9,9 +9,13 @@
 /* Cells of one job. */
 enum { JOB_CELLS = 1 << 16 };
 
-struct marks {
-    const struct extreme_tables *tables;
+typedef void mark_row(const char *values, const char *extremes, char *marks, size_t columns, int64_t number,
+                      const struct extreme_rule *rule);
+
+struct marking {
+    const struct extreme_marks *of;
     struct extreme_rule rule;
+    mark_row *row;
     size_t rows_of_job, jobs_of_table;
 };
 
@@ -38,40 +42,31 @@ MARK_ROW(uint32_t, mark_row_32)
 MARK_ROW(uint64_t, mark_row_64)
 
 static void mark_rows(const struct jobs *jobs, size_t number, unsigned thread) {
-    const struct marks *marks = jobs->context;
-    const struct extreme_tables *tables = marks->tables;
-    const struct extreme_table *at = &tables->first;
-    const ptrdiff_t table = (ptrdiff_t)(number / marks->jobs_of_table);
-    const ptrdiff_t size = (ptrdiff_t)table_type_size(tables->type), mark_size = sizeof(int64_t);
-    const size_t first = number % marks->jobs_of_table * marks->rows_of_job;
-    const size_t rows = tables->rows - first < marks->rows_of_job ? tables->rows - first : marks->rows_of_job;
+    const struct marking *marking = jobs->context;
+    const struct extreme_marks *of = marking->of;
+    const ptrdiff_t table = (ptrdiff_t)(number / marking->jobs_of_table);
+    const ptrdiff_t size = (ptrdiff_t)table_type_size(of->type), mark_size = sizeof(int64_t);
+    const size_t first = number % marking->jobs_of_table * marking->rows_of_job;
+    const size_t rows = of->rows - first < marking->rows_of_job ? of->rows - first : marking->rows_of_job;
     (void)thread;
     for (size_t i = first; i < first + rows; i++) {
         const ptrdiff_t row = (ptrdiff_t)i;
-        const char *values = (const char *)at->values + (table * tables->values_step + row * at->values_stride) * size;
-        const char *extremes =
-            (const char *)at->extremes + (table * tables->results_step + row * at->extremes_stride) * size;
-        char *to = (char *)at->marks + (table * tables->results_step + row * at->marks_stride) * mark_size;
-        const int64_t mark = (int64_t)(tables->first_row + i);
-        if (size == 1)
-            mark_row_8(values, extremes, to, tables->columns, mark, &marks->rule);
-        else if (size == 2)
-            mark_row_16(values, extremes, to, tables->columns, mark, &marks->rule);
-        else if (size == 4)
-            mark_row_32(values, extremes, to, tables->columns, mark, &marks->rule);
-        else
-            mark_row_64(values, extremes, to, tables->columns, mark, &marks->rule);
+        marking->row((const char *)of->values + (table * of->values_step + row * of->values_stride) * size,
+                     (const char *)of->extremes + (table * of->results_step + row * of->extremes_stride) * size,
+                     (char *)of->marks + (table * of->results_step + row * of->marks_stride) * mark_size, of->columns,
+                     (int64_t)(of->first_row + i), &marking->rule);
     }
 }
 
-table_status cpu_mark_extremes(const struct scan *scan, const struct extreme_tables *tables) {
-    struct marks marks = {.tables = tables, .rule = extreme_rule_of(tables->type), .rows_of_job = JOB_CELLS};
-    struct jobs jobs = {.work = mark_rows, .context = &marks};
-    if (tables->rows == 0 || tables->columns == 0)
+table_status cpu_mark_extremes(const struct scan *scan, const struct extreme_marks *marks) {
+    static mark_row *const by_size[] = {[1] = mark_row_8, [2] = mark_row_16, [4] = mark_row_32, [8] = mark_row_64};
+    struct marking marking = {
+        .of = marks, .rule = extreme_rule_of(marks->type), .row = by_size[table_type_size(marks->type)]};
+    struct jobs jobs = {.work = mark_rows, .context = &marking};
+    if (marks->rows == 0 || marks->columns == 0)
         return TABLE_OK;
-    if (tables->columns > 1)
-        marks.rows_of_job = divide_up(JOB_CELLS, tables->columns);
-    marks.jobs_of_table = divide_up(tables->rows, marks.rows_of_job);
-    jobs.count = marks.jobs_of_table * tables->tables;
+    marking.rows_of_job = divide_up(JOB_CELLS, marks->columns);
+    marking.jobs_of_table = divide_up(marks->rows, marking.rows_of_job);
+    jobs.count = marking.jobs_of_table * marks->tables;
     return jobs_run(&jobs, jobs_threads(scan->threads, jobs.count));
 }

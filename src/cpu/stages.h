@@ -19,7 +19,7 @@ void cpu_scan_tiny(const struct scan *scan);
 size_t cpu_batch_workspace(const struct scan *scan);
 table_status cpu_batch(const struct scan *scan, void *workspace);
 size_t cpu_segments_workspace(const struct scan *scan, const struct segments *segments);
-table_status cpu_mark_extremes(const struct scan *scan, const struct extreme_tables *tables);
+table_status cpu_mark_extremes(const struct scan *scan, const struct extreme_marks *marks);
 table_status cpu_segments(const struct scan *scan, const struct segments *segments, void *workspace);
 
 #endif

@@ -74,6 +74,6 @@ table_status cuda_operator_start(const struct scan *scan, void *row) {
     return cuda_check(kernel_operator_start(&pass, row), "what an operation begins with");
 }
 
-table_status cuda_mark_extremes(const struct scan *scan, const struct extreme_tables *tables) {
-    return cuda_check(kernel_mark_extremes(tables, scan->stream), "marking the rows of extremes");
+table_status cuda_mark_extremes(const struct scan *scan, const struct extreme_marks *marks) {
+    return cuda_check(kernel_mark_extremes(marks, scan->stream), "marking the rows of extremes");
 }

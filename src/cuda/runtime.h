@@ -28,7 +28,7 @@ size_t cuda_operator_workspace(const struct scan *scan);
 table_status cuda_operator(const struct scan *scan, void *workspace);
 table_status cuda_operator_results(const struct scan *scan, void *seeds);
 table_status cuda_operator_start(const struct scan *scan, void *row);
-table_status cuda_mark_extremes(const struct scan *scan, const struct extreme_tables *tables);
+table_status cuda_mark_extremes(const struct scan *scan, const struct extreme_marks *marks);
 
 /* Several tables at once. */
 bool cuda_prefers_batch(const struct scan *scan);

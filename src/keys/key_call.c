@@ -181,10 +181,10 @@ static table_status run_staged(const struct key_run *run, char *staging, void *w
         status = run->work(call, run->plan, workspace);
     if (status == TABLE_OK)
         status = copy_staged(call, host, true);
-    const table_status waited = call->call.backend->wait(&call->call.scan);
+    status = wait_after(call->call.backend, &call->call.scan, status);
     for (unsigned i = 0; i < call->staged_tables; i++)
         *call->tables[i].data = host[i];
-    return status == TABLE_OK ? waited : status;
+    return status;
 }
 
 /* The call that is run is the one inside of the key call, so that the stream and clock it was given are seen there. */
