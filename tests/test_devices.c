@@ -11,7 +11,7 @@
 
 #include <tuplescan/tuplescan.h>
 
-#include "support/random.h"
+#include "support/ends.h"
 #include "support/tables.h"
 
 /* What an error says, and that nothing was written. */
@@ -60,35 +60,12 @@ static void test_errors(void **state) {
     assert_true(out[6] == 16 && out[7] == 20 && carry[1] == 20);
 }
 
-/* A stream's ends in memory. */
-struct ends {
-    const char *from;
-    char *to;
-    size_t left;
-};
-
-static int64_t read_some(void *context, void *to, size_t bytes) {
-    struct ends *ends = context;
-    const size_t some = bytes < ends->left ? bytes : ends->left;
-    memcpy(to, ends->from, some);
-    ends->from += some;
-    ends->left -= some;
-    return (int64_t)some;
-}
-
-static int write_all(void *context, const void *from, size_t bytes) {
-    struct ends *ends = context;
-    memcpy(ends->to, from, bytes);
-    ends->to += bytes;
-    return 0;
-}
-
 /* All devices share the pieces of a stream. */
 static void test_stream(void **state) {
     enum { ROWS = 30011, COLUMNS = 3 };
     static float values[ROWS * COLUMNS], expected[ROWS * COLUMNS], found[ROWS * COLUMNS];
     struct random random = {run_seed()};
-    struct ends ends = {(const char *)values, (char *)found, sizeof values};
+    struct ends ends = {.from = (const char *)values, .to = (char *)found, .left = sizeof values, .room = sizeof found};
     const table_view in = {values, ROWS, COLUMNS, 0, TABLE_F32}, out = {expected, ROWS, COLUMNS, 0, TABLE_F32};
     int devices[8];
     size_t count = table_devices(NULL, 0) - 1;
@@ -99,8 +76,8 @@ static void test_stream(void **state) {
     for (size_t i = 0; i < 8; i++)
         devices[i] = (int)i;
     table_stream_options options = {.in_type = TABLE_F32, .out_type = TABLE_F32, .columns = COLUMNS};
-    options.read = read_some;
-    options.write = write_all;
+    options.read = ends_read;
+    options.write = ends_write;
     options.read_context = options.write_context = &ends;
     options.devices = devices;
     assert_int_equal(table_stream(&options), TABLE_ERROR_ARGUMENT);

@@ -11,6 +11,7 @@
 
 #include <tuplescan/tuplescan.h>
 
+#include "support/ends.h"
 #include "support/refusal.h"
 #include "support/tables.h"
 #include "support/ways.h"
@@ -125,31 +126,17 @@ static void test_rounded_once(void **state) {
         }
 }
 
-/* The ends of a stream: `done` bytes of the values were read, or of the results written. */
-static int64_t read_values(void *done, void *to, size_t bytes) {
-    size_t *const at = done;
-    const size_t more = MOST * sizeof *values - *at < bytes ? MOST * sizeof *values - *at : bytes;
-    memcpy(to, (const char *)values + *at, more);
-    *at += more;
-    return (int64_t)more;
-}
-static int write_results(void *done, const void *from, size_t bytes) {
-    size_t *const at = done;
-    memcpy((char *)results + *at, from, bytes);
-    *at += bytes;
-    return 0;
-}
-
 static table_status stream(size_t rows, size_t columns, const table_scan_options *scan) {
-    size_t read = 0, written = 0;
+    struct ends ends = {
+        .from = (const char *)values, .to = (char *)results, .left = sizeof values, .room = sizeof results};
     const table_stream_options options = {.in_type = TABLE_F32,
                                           .out_type = TABLE_F32,
                                           .columns = columns,
                                           .rows = rows,
-                                          .read = read_values,
-                                          .read_context = &read,
-                                          .write = write_results,
-                                          .write_context = &written,
+                                          .read = ends_read,
+                                          .read_context = &ends,
+                                          .write = ends_write,
+                                          .write_context = &ends,
                                           .memory = 1 << 14,
                                           .scan = *scan};
     return table_stream(&options);

@@ -303,21 +303,25 @@ static int read_coefficients(void *context, uint64_t first, size_t rows, void *t
     return 0;
 }
 
+static table_stream_options stream_of_ones(struct ends *ends, const table_stream_coefficients *a) {
+    return (table_stream_options){.in_type = TABLE_F32,
+                                  .out_type = TABLE_F32,
+                                  .columns = 2,
+                                  .read = read_ones,
+                                  .read_context = ends,
+                                  .write = write_counted,
+                                  .write_context = ends,
+                                  .coefficients = a};
+}
+
 /* The rows before those without coefficients are written. */
 static void test_failing_coefficients(void **state) {
     struct ends ends = {.fail_at = 3000};
     const table_stream_coefficients a = {
         .type = TABLE_F32, .columns = 2, .read = read_coefficients, .read_context = &ends};
-    const table_stream_options options = {.in_type = TABLE_F32,
-                                          .out_type = TABLE_F32,
-                                          .columns = 2,
-                                          .read = read_ones,
-                                          .read_context = &ends,
-                                          .write = write_counted,
-                                          .write_context = &ends,
-                                          .memory = 60000,
-                                          .coefficients = &a};
+    table_stream_options options = stream_of_ones(&ends, &a);
     (void)state;
+    options.memory = 60000;
     assert_int_equal(table_stream(&options), TABLE_ERROR_READ);
     assert_non_null(strstr(table_error_detail(), "reading the coefficients of "));
     assert_non_null(strstr(table_error_detail(), "Input/output error"));
@@ -332,14 +336,7 @@ static void test_wrong_streams(void **state) {
     uint64_t word;
     const table_stream_coefficients right = {.type = TABLE_F32, .columns = 2, .row = row};
     table_stream_coefficients a;
-    const table_stream_options fine = {.in_type = TABLE_F32,
-                                       .out_type = TABLE_F32,
-                                       .columns = 2,
-                                       .read = read_ones,
-                                       .read_context = &ends,
-                                       .write = write_counted,
-                                       .write_context = &ends,
-                                       .coefficients = &a};
+    const table_stream_options fine = stream_of_ones(&ends, &a);
     table_stream_options wrong;
     (void)state;
 #define WRONG_STREAM(CHANGE, STATUS, WORDS)                                                                            \

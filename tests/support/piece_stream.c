@@ -5,41 +5,13 @@
 
 #include <tuplescan/tuplescan.h>
 
+#include "ends.h"
 #include "piece_forms.h"
 
-/* Both ends of a stream, in memory. */
-struct ends {
-    const char *from;
-    char *to;
-    size_t left, room, looked;
-    struct random *random; /* NULL: reads are not short */
-};
-
-static int64_t read_some(void *context, void *to, size_t bytes) {
-    struct ends *ends = context;
-    size_t some = bytes < ends->left ? bytes : ends->left;
-    if (ends->random && some > 0)
-        some = random_once_in(ends->random, 3) ? 1 : 1 + random_below(ends->random, some);
-    memcpy(to, ends->from, some);
-    ends->from += some;
-    ends->left -= some;
-    return (int64_t)some;
-}
-
-static int write_all(void *context, const void *from, size_t bytes) {
-    struct ends *ends = context;
-    if (bytes > ends->room)
-        return -1;
-    memcpy(ends->to, from, bytes);
-    ends->to += bytes;
-    ends->room -= bytes;
-    return 0;
-}
-
 static int look(void *context, uint64_t row, const table_view *in, const table_view *out) {
-    struct ends *ends = context;
-    const bool in_turn = row == ends->looked && in->rows == out->rows;
-    ends->looked += in->rows;
+    size_t *const looked = context;
+    const bool in_turn = row == *looked && in->rows == out->rows;
+    *looked += in->rows;
     return !in_turn;
 }
 
@@ -105,14 +77,14 @@ static void stream_memory(struct trial *t, table_stream_options *options, struct
         ends->left -= options->first_bytes;
     }
     ends->random = random_once_in(&t->random, 2) ? &t->random : NULL;
-    options->read = read_some;
-    options->write = write_all;
+    options->read = ends_read;
+    options->write = ends_write;
     options->read_context = options->write_context = ends;
     run_stream(t, options, least);
     trial_require(t, ends->room == 0, "the output is shorter");
 }
 
-/* Those of rows of the stream, side by side, in the order of the table. */
+/* Gives the coefficients of these rows of the stream, side by side, in the order of the table. */
 static int read_coefficients(void *context, uint64_t first, size_t rows, void *to) {
     const struct trial *t = context;
     const size_t row = trial_a_columns(t) * element_size(t->a_type), last = t->done + t->piece - 1;
@@ -134,6 +106,7 @@ void sum_stream(struct trial *t) {
                least = t->piece < 5000 && random_once_in(&t->random, 3);
     char *padded = pad_rows(t, pitch), *found = malloc(bytes + 1);
     struct ends ends = {.from = padded, .to = found, .room = bytes};
+    size_t looked = 0;
     table_stream_report report;
     struct sides sides;
     trial_require(t, found != NULL, "out of memory");
@@ -151,7 +124,7 @@ void sum_stream(struct trial *t) {
                                     .in_row_bytes = pitch,
                                     .rows = random_once_in(&t->random, 2) ? t->piece : 0,
                                     .look = t->reverse || t->offsets ? NULL : look,
-                                    .look_context = &ends,
+                                    .look_context = &looked,
                                     .memory =
                                         random_once_in(&t->random, 2) ? 0 : (size_t)1 << (trial_is_map(t) ? 22 : 20),
                                     .scan = scan,
@@ -160,7 +133,7 @@ void sum_stream(struct trial *t) {
     options.scan.shifted_coefficients = 0;
     options.scan.first_coefficients = NULL;
     (files ? stream_files : stream_memory)(t, &options, &ends, least);
-    trial_require(t, !options.look || ends.looked == t->piece, "look() was not shown all rows");
+    trial_require(t, !options.look || looked == t->piece, "look() was not shown all rows");
     char *expected = trial_results(t, t->done, t->piece, t->offsets);
     for (size_t at = 0; at < bytes; at += element_size(t->out_type))
         if (!elements_same(element_bits(expected + at, t->out_type), element_bits(found + at, t->out_type),
