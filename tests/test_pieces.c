@@ -157,7 +157,7 @@ static void test_maps(void **state) {
                     check_random_table(&random, &ways[i], round % 4 == 0 ? TABLE_PRODUCT : TABLE_RECURRENCE, pair);
 }
 
-/* Of the other operations the CUDA backend has fewer forms: test_operations.c. */
+/* The CUDA backend has fewer forms of the other operations, which test_operations.c looks at. */
 static void test_random_cuts(void **state) {
     const unsigned rounds = (run_small() ? 2 : 14) * run_rounds();
     struct random random = {run_seed()};

@@ -220,7 +220,7 @@ static void open_tables(const struct trial *t, struct table *in, struct table *o
     table_fill_rubbish(out, random);
 }
 
-/* Of each shape, and now and then a reset. */
+/* The coefficients are a number, a row, a column or a table, and now and then one is 0, a reset. */
 static void make_factors(struct trial *t) {
     const size_t size = element_size(t->pair.in);
     t->a_rows = random_once_in(t->random, 2) ? t->rows : 1;

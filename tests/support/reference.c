@@ -100,7 +100,7 @@ static double load_float(const void *values, ptrdiff_t index, table_type type) {
     }
 }
 
-/* Of floats `real` counts, and of integers `whole`. */
+/* A value: `real` holds it where the type is a float, and `whole` where it is an integer. */
 struct number {
     double real;
     exact whole;

@@ -27,8 +27,8 @@ struct trial {
     size_t state_bytes;
     struct reference expected; /* `kept` alone */
 
-    /* Of a recurrence: whether each row and each column has coefficients of its own, which lie side by side in the
-     * order of the table, and a row of those that are before the first ones, if they are shifted. */
+    /* A recurrence has coefficients for each row, for each column, or for both, as the flags say. They lie side by side
+     * in the order of the table, and shifted ones have a row before them. */
     table_type a_type;
     bool a_by_row, a_by_column, shifted;
     char *a, *first;

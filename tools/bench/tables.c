@@ -155,7 +155,7 @@ static void fill_words(void *context, size_t first, size_t last) {
     }
 }
 
-/* Of small integers the three lowest bits are left. */
+/* Small integers keep their three lowest bits. */
 void bench_fill(void *data, size_t bytes, table_type type, bool small) {
     static const unsigned long long masks[] = {
         0, 0x0707070707070707ull, 0x0007000700070007ull, 0, 0x0000000700000007ull, 0, 0, 0, 7};

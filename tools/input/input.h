@@ -183,7 +183,7 @@ int input_ends(struct input_file *file, uint64_t bytes);
  */
 int input_take_all(struct input_file *file, size_t most, const char *why);
 
-/* The same for a table whose rows may be known. Values that are in memory stay where they are. */
+/* Brings all values into memory, whether the rows are known or not. Values that are there stay where they are. */
 int input_take_table(struct input_file *file, size_t most);
 
 /* Bytes of memory that reading a table takes, beside its values: buffers, and values in another order that come bit by

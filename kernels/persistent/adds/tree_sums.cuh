@@ -128,7 +128,8 @@ template <class SUM> struct tree_sums {
         }
     }
 
-    /* Of a pass that goes on from a stack after `count` chunks; or begins with `start`, where there is none. */
+    /* Makes the levels those after `count` chunks of a pass that goes on from a stack; without a stack the pass begins
+     * with `start`. */
     template <class LEVELS> DEVICE void begin(LEVELS &levels, unsigned count, SUM start, const tree_stack<SUM> &stack,
                                               size_t columns, size_t column) {
         if (stack.first) {
