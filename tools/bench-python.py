@@ -4,10 +4,19 @@
 Times are the best of several rounds. Of a large table in milliseconds, on a GPU of calls that are queued one after the
 other; "error" is the largest difference from sums in float64 in its last 2^22 values. Of 4 x 3 values in microseconds
 until the call returns.
+
+--recurrences: linear recurrences beside their peers, torch's associative_scan, jax.lax.associative_scan, fla
+(flash-linear-attention) and accelerated-scan. "of memcpy" is the speed as part of that at which the bytes are copied
+that must move, those of a, b and h. "rms" and "worst" are errors against a loop in float64, of two columns and at most
+2^17 rows, in units of 2^-24 (2^-8 for bfloat16) of the sum of the magnitudes of all terms. --errors: such errors of all
+65,536 rows of 4 columns, for the kinds of coefficients of docs/recurrences.md.
 """
 import argparse
+import functools
 import importlib
+import itertools
 import os
+import signal
 import sys
 import time
 
@@ -15,7 +24,7 @@ os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")  # the other lib
 import numpy as np  # noqa: E402
 import tuplescan  # noqa: E402
 
-CHECKED = 1 << 22
+CHECKED, ROWS_CHECKED = 1 << 22, 1 << 17
 
 
 def of_numpy(numpy, x, on_cuda):
@@ -81,16 +90,212 @@ def compare(name, x, on_cuda, rounds):
         print(line, flush=True)
 
 
+# Peers of linear recurrences, made for a and b, tensors of tables x rows x columns: the call, and what makes a tensor
+# like b of what it returns. What is turned round, or brought into logarithms, for a peer is not measured.
+
+
+def ours(torch, a, b, reverse):
+    h = torch.empty_like(b)
+    return lambda: tuplescan.linear_recurrence(a, b, 1, h, reverse=reverse), lambda h: h
+
+
+def ours_in_torch(torch, a, b, reverse):
+    recur = importlib.import_module("tuplescan.torch").linear_recurrence
+    return lambda: recur(a, b, 1, reverse=reverse), lambda h: h
+
+
+def joined(earlier, later):
+    return later[0] * earlier[0], later[0] * earlier[1] + later[1]
+
+
+def by_torch(torch, a, b, reverse):
+    scan = importlib.import_module("torch._higher_order_ops.associative_scan").associative_scan
+    mode = "pointwise" if b.is_cuda else "generic"
+    scan = functools.partial(scan, joined, dim=1, reverse=reverse, combine_mode=mode)
+    torch._dynamo.reset()
+    scan = torch.compile(scan) if b.is_cuda else scan
+    return lambda: scan((a, b))[1], lambda h: h
+
+
+def in_jax(recurrence):
+    def of(torch, a, b, reverse):
+        jax = importlib.import_module("jax")
+        call, a, b = jax.jit(recurrence(jax, reverse)), *map(jax.dlpack.from_dlpack, (a, b))
+        return lambda: call(a, b), torch.from_dlpack
+
+    return of
+
+
+def ours_in_jax(jax, reverse):
+    return functools.partial(importlib.import_module("tuplescan.jax").linear_recurrence, axis=1, reverse=reverse)
+
+
+def by_jax(jax, reverse):
+    return lambda a, b: jax.lax.associative_scan(joined, (a, b), reverse, 1)[1]
+
+
+def by_fla(name):
+    def of(torch, a, b, reverse):
+        if reverse or not (a > 0).all():
+            raise NotImplementedError("takes logarithms of a, and goes on from the first row")
+        if name.startswith("fused") and b.shape[1] > 1 << 17:
+            raise NotImplementedError("takes one row after the other, these too long")
+        call, g = getattr(importlib.import_module("fla.ops.hgrn"), name), a.double().log().to(a.dtype)
+        return lambda: call(b, g)[0], lambda h: h
+
+    return of
+
+
+def by_accelerated_scan(name):
+    def of(torch, a, b, reverse):
+        if reverse or (name == "warp" and (b.shape[1].bit_count() != 1 or not 32 <= b.shape[1] <= 65536)):
+            raise NotImplementedError("goes on from the first row; warp takes 2^5 to 2^16 of them")
+        call = importlib.import_module(f"accelerated_scan.{name}").scan
+        a, b = (x.transpose(1, 2).contiguous() for x in (a, b))
+        return lambda: call(a, b), lambda h: h.transpose(1, 2)
+
+    return of
+
+
+PEERS = {
+    "tuplescan, out=": ours, "tuplescan.torch": ours_in_torch, "tuplescan.jax": in_jax(ours_in_jax),
+    "jax associative_scan": in_jax(by_jax), "fla chunk_hgrn": by_fla("chunk_hgrn"),
+    "fla fused_recurrent": by_fla("fused_recurrent_hgrn"), "accelerated-scan warp": by_accelerated_scan("warp"),
+    "accelerated-scan scalar": by_accelerated_scan("scalar"), "torch associative_scan": by_torch,
+}  # fmt: skip
+TABLES = [  # tables, rows, columns, type; rows and columns of a; whether reversed, with resets
+    (1, 65536, 1024, "float32"), (1, 1048576, 128, "float32"), (1, 4096, 8192, "float32"), (16, 16384, 512, "float32"),
+    (1, 16384, 8192, "bfloat16"), (16, 2048, 1024, "bfloat16"), (1, 8192, 512, "float32"), (16, 4096, 2048, "float32"),
+    (1, 16777216, 4, "float32"), (16, 524288, 1, "float32", "table", True), (1, 524288, 16, "float32", "table", True),
+    (1, 65536, 1024, "float32", "row"), (1, 65536, 1024, "float32", "number"),
+]  # fmt: skip
+KINDS = {  # of a: least, most, one of how many is a reset; whether b is normal, and else between 0 and 1
+    "a in (0, 1)": (0, 1), "a in (0.999, 1)": (0.999, 1), "a in (1 - 1e-5, 1)": (1 - 1e-5, 1),
+    "a in (-1, 1), b normal": (-1, 1, 0, True), "a = 0.9": (0.9, 0.9), "a = 0.99": (0.99, 0.99),
+    "a = 0.9995": (0.9995, 0.9995), "a = 0.9999": (0.9999, 0.9999), "a = 0.9999, b normal": (0.9999, 0.9999, 0, True),
+    "a = 1": (1, 1), "a in (0.99, 1), 1 of 500 resets": (0.99, 1, 500),
+}  # fmt: skip
+
+
+class Late(Exception):
+    """The time that a peer was given is over."""
+
+
+def late(_signal, _frame):
+    raise Late("took too long")
+
+
+def of_each_peer(torch, options, a, b, reverse, look):
+    """The peer's name, and look(its call, its result as a tensor) or the reason why it has none. One that was late is
+    not asked again."""
+    for name in list(options.peers):
+        signal.alarm(options.limit)
+        try:
+            whole = a if name.startswith("tuplescan") else a.expand_as(b).contiguous()
+            call, tensor = PEERS[name](torch, whole, b, reverse)
+            yield name, look(call, tensor(call()))
+        except Exception as error:  # whatever a peer raises
+            yield name, f"{type(error).__name__}: {' '.join(str(error).split())[:100]}"
+            if isinstance(error, Late):
+                options.peers.remove(name)
+        finally:
+            signal.alarm(0)
+
+
+def exact(a, b, reverse, columns):
+    """(column, h, sum of the magnitudes of the terms) in float64, of rows of the first table as they are joined."""
+    for j in columns:
+        mine = [x.expand_as(b)[0, :, j].flip(0) if reverse else x.expand_as(b)[0, :, j] for x in (a, b)]
+        mine = [x[:ROWS_CHECKED].double().cpu() for x in mine]
+        given = zip(*(x.tolist() for x in mine)), zip(*(x.abs().tolist() for x in mine))
+        yield j, *([*itertools.accumulate(rows, lambda h, row: row[0] * h + row[1], initial=0.0)][1:] for rows in given)
+
+
+def errors_of(h, reverse, known):
+    """Root mean square and worst, in units of the last place."""
+    found, unit = [], 2.0**8 if "bfloat16" in str(h.dtype) else 2.0**24
+    for j, right, magnitude in known:
+        column = h[0, :, j].flip(0) if reverse else h[0, :, j]
+        off = np.abs(column[: len(right)].double().cpu().numpy() - right)
+        found.append(np.divide(off, magnitude, out=off, where=np.asarray(magnitude) > 0) * unit)
+    return f"{np.sqrt(np.mean(np.square(found))):.2f} / {np.max(found):.3g}"
+
+
+def seconds_of(call, torch, options):
+    """Of a call, queued one after the other."""
+    if options.rounds == 0:
+        return float("nan")
+
+    def wait(result):
+        result.block_until_ready() if hasattr(result, "block_until_ready") else None
+        torch.cuda.synchronize() if options.device == "cuda" else None
+
+    once = best(call, wait, 1, 1, True)[0]
+    return best(call, wait, min(max(int(0.02 / once), 1), 20), min(options.rounds, int(0.5 / once) + 1), True)[0]
+
+
+def compare_recurrences(torch, options):
+    device = options.device
+    for tables, rows, columns, kind, *others in TABLES[options.tables]:
+        rows = rows if options.values is None else min(rows, max(int(options.values / columns / tables), 1))
+        form, reverse = (*others, *("table", False)[len(others):])
+        shape, like = (tables, rows, columns), {"dtype": getattr(torch, kind), "device": device}
+        print(f"{tables} x {rows} x {columns} {kind}, {device}, a is a {form}{', reversed, resets' * reverse}")
+        torch.manual_seed(1)
+        a = torch.rand(shape if form == "table" else (1, 1, columns if form == "row" else 1), device=device)
+        a = (0.9 + 0.1 * a) * (torch.rand_like(a) > 0.002 * reverse)
+        a, b = a.clamp(max=0.999).to(like["dtype"]), torch.randn(shape, **like)
+        known = list(exact(a, b, reverse, {0, columns - 1}))
+        moved = torch.ones(2 * b.nelement() + a.nelement(), **like)
+        half = moved.nelement() // 2
+        copied = seconds_of(lambda: moved[:half].copy_(moved[half:2 * half]), torch, options)
+
+        def look(call, h):
+            right, seconds = errors_of(h, reverse, known), seconds_of(call, torch, options)
+            return f"{seconds * 1e3:10.3f} ms   of memcpy {copied / seconds:.3f}   rms / worst {right}"
+
+        print(f"  {'memcpy':24} {copied * 1e3:10.3f} ms")
+        for name, line in of_each_peer(torch, options, a, b, reverse, look):
+            print(f"  {name:24} {line}", flush=True)
+
+
+def compare_errors(torch, options):
+    print(f"errors, 65536 x 4 float32, {options.device}, rms / worst")
+    for kind, (least, most, *others) in KINDS.items():
+        resets, normal = (*others, *(0, False)[len(others):])
+        torch.manual_seed(2)
+        a, b = (torch.rand((1, 65536, 4), dtype=torch.float64, device=options.device) for _ in "ab")
+        a = (least + (most - least) * a) * (torch.rand_like(a) * resets >= 1 if resets else 1)
+        a, b = a.float(), (torch.randn_like(b) if normal else b).float()
+        known = list(exact(a, b, False, range(4)))
+        print(kind)
+        for name, line in of_each_peer(torch, options, a, b, False, lambda _, h: errors_of(h, False, known)):
+            print(f"  {name:24} {line}", flush=True)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--device", default="cpu", choices=PLACES)
     parser.add_argument("--columns", type=int, nargs="*", default=(1, 4, 16, 1024))
     parser.add_argument("--values", type=float, default=None, help="by default 2^22 on the CPU, 2^27 on a GPU")
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--recurrences", action="store_true")
+    parser.add_argument("--errors", action="store_true")
+    parser.add_argument("--peers", nargs="*", default=[""], help="parts of names of peers of recurrences")
+    parser.add_argument("--tables", type=lambda of: slice(*map(int, of.split(":"))), default=slice(None), metavar="A:B",
+                        help="of the tables of recurrences, those from A to below B")  # fmt: skip
+    parser.add_argument("--limit", type=int, default=30, help="seconds that a peer is given for a recurrence")
     options = parser.parse_args()
     on_cuda = options.device == "cuda"
     if on_cuda and tuplescan.cuda_unavailable():
         sys.exit(tuplescan.cuda_unavailable())
+    options.peers = [name for name in PEERS if any(part in name for part in options.peers)]
+    signal.signal(signal.SIGALRM, late)
+    for wanted, compared in ((options.errors, compare_errors), (options.recurrences, compare_recurrences)):
+        if wanted:
+            compared(importlib.import_module("torch"), options)
+    if options.errors or options.recurrences:
+        return
     values = int(options.values or (1 << 27 if on_cuda else 1 << 22))
     for shape in [*((max(1, values // columns), columns) for columns in options.columns), (4, 3)]:
         print("%d x %d float32, %s" % (*shape, options.device))
