@@ -43,9 +43,12 @@ measure 2g --peers --bytes 2G --strategy fused,recursive --repeat 11
 measure pipelines --pipelines --peers --bytes 512M --repeat 7
 measure pipelines-keys --pipelines --peers --keys 2^27 --repeat 7
 measure accuracy --accuracy
-for lengths in 1:50 8:8 100:100 200:2000; do
-    measure "segments-${lengths%:*}-${lengths#*:}" --segments "$lengths" --types f32 --columns 1,4,64
+for lengths in 1:50 8:8 100:100 200:2000 pareto giant documents; do
+    name=segments-$(echo "$lengths" | tr : -)
+    measure "$name" --peers --segments "$lengths" --types f32 --columns 1,4,64
 done
+measure segments-peers --peers --segments 1:50 --types u32 --columns 1
+measure segments-wide --segments documents --types f32,bf16 --columns 4096 --bytes 2G
 # The forms for older devices, by force (CONTRIBUTING.md); built with the tests.
 if [ -x "$build/tests/tuplescan_form" ]; then
     export TUPLESCAN_FORM=general

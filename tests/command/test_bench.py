@@ -58,7 +58,8 @@ class Bench(CommandTest):
 
     def test_segments(self):
         """Held against a serial loop over each segment."""
-        for lengths, least, most in (("1:50", 1000 // 50, 1000), ("7:7", 143, 143), ("2000:2000", 1, 1)):
+        for lengths, least, most in (("1:50", 1000 // 50, 1000), ("7:7", 143, 143), ("2000:2000", 1, 1),
+                                     ("pareto", 50, 1000), ("giant", 20, 40), ("documents", 50, 80)):
             found = self.results("--rows", "1000", "--threads", "1,2", "--segments", lengths, "--types", "u32,f32,u8:u64",
                                  "--columns", "1,3,5/9")
             self.assertEqual((len(found["results"]), found["notes"]), (18, []))
@@ -66,7 +67,8 @@ class Bench(CommandTest):
                 self.assertIs(result["right"], True)
                 self.assertTrue(least <= result["segments"] <= most)
         for more in (["--segments", "1:5", "--table-rows", "5"], ["--segments", "1:5", "--reverse"],
-                     ["--segments", ":5"], ["--segments", "1:"], ["--segments", "1:5", "--accuracy"]):
+                     ["--segments", ":5"], ["--segments", "1:"], ["--segments", "paret"], ["--segments", ""],
+                     ["--segments", "1:5", "--accuracy"]):
             self.assert_refused(USAGE, *SMALL, *more, says="--segments")
 
     def test_accuracy(self):

@@ -17,7 +17,8 @@ static int check_values(const struct bench_options *options) {
     const bool on_gpu = options->mode == BENCH_BUS || options->mode == BENCH_DEVICES;
     if (on_gpu && options->backend == TABLE_BACKEND_CPU)
         return fail(EX_USAGE, "--%s: not with --backend cpu", options->mode == BENCH_BUS ? "bus" : "devices");
-    if (options->has_segments && (options->segments.from == 0 || options->segments.to == SIZE_MAX))
+    if (options->has_segments && options->segments.kind == LENGTHS_BETWEEN &&
+        (options->segments.rows.from == 0 || options->segments.rows.to == SIZE_MAX))
         return fail(EX_USAGE, "--segments: the least and the most rows of a segment, from 1 on, such as 1:50");
     if (options->mode != BENCH_BUS)
         return EX_OK;

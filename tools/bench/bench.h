@@ -25,6 +25,12 @@ struct bench_pair {
     table_type in, out;
 };
 
+/* How long segments are. */
+struct bench_lengths {
+    enum { LENGTHS_BETWEEN, LENGTHS_PARETO, LENGTHS_GIANT, LENGTHS_DOCUMENTS } kind;
+    struct option_rows rows; /* LENGTHS_BETWEEN: the least and the most */
+};
+
 /* What is measured. */
 enum bench_mode { BENCH_SCANS, BENCH_KEYS, BENCH_ACCURACY, BENCH_BUS, BENCH_DEVICES, BENCH_MODES };
 
@@ -47,7 +53,7 @@ struct bench_options {
     size_t row_count;
     size_t table_rows; /* the rows are those of as many tables as they make, of that many each; 0: one table */
     bool has_segments;
-    struct option_rows segments;   /* the rows are those of segments, each of so many rows */
+    struct bench_lengths segments; /* the rows are those of segments of these lengths */
     struct option_devices devices; /* GPUs that share a table; none: one GPU, by itself */
     unsigned repeat;
     bool reverse, peers, numpy, check, overflow, json, quiet, quick;

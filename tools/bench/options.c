@@ -141,6 +141,18 @@ static int take_repeat(const char *option, char *text, void *place) {
     return code;
 }
 
+static int take_lengths(const char *option, char *text, void *place) {
+    static const char *const kinds[] = {[LENGTHS_BETWEEN] = "",
+                                        [LENGTHS_PARETO] = "pareto",
+                                        [LENGTHS_GIANT] = "giant",
+                                        [LENGTHS_DOCUMENTS] = "documents",
+                                        NULL};
+    struct bench_lengths *const lengths = place;
+    const int kind = word_place(kinds, text);
+    lengths->kind = kind > 0 ? kind : LENGTHS_BETWEEN;
+    return kind > 0 ? EX_OK : take_row_range(option, text, &lengths->rows);
+}
+
 #define AT(MEMBER)                        offsetof(struct bench_options, MEMBER)
 #define LIST(NAME, HELP)                  VALUE(NAME, "LIST", take_list, 0, HELP)
 #define NUMBER(NAME, TAKER, MEMBER, HELP) VALUE(NAME, "N", TAKER, AT(MEMBER), HELP)
@@ -166,8 +178,11 @@ static const struct option_row rows[] = {
          "small tables want it"),
     NUMBER("table-rows", take_bytes, table_rows,
            "tables of N rows each, as many as make the size or the rows, all in one call"),
-    NOTED("segments", "A:B", take_row_range, AT(segments), AT(has_segments),
-          "segments of A to B rows, at random, of which each is summed by itself"),
+    NOTED(
+        "segments", "A:B", take_lengths, AT(segments), AT(has_segments),
+        "segments of A to B rows, at random, of which each is summed by itself; or pareto (index 1.1, from 1 row on), "
+        "giant (one among 0 to 3 rows, a million of them at most) or documents (about 64, at most 655 times as long as "
+        "another)"),
     LIST("threads", "CPU threads, such as 1,2,all; all is as many as for scan without --threads"),
     LIST("strategy", "auto, host, recursive, fused; those that there are. Default: on the CPU auto"),
     NUMBER("repeat", take_repeat, repeat, "repetitions of each, taken in turns"),
@@ -176,7 +191,8 @@ static const struct option_row rows[] = {
         "check-overflow", AT(overflow),
         "integer sums are checked for overflow, of which these tables then have none; on a GPU also without the check, "
         "on the same tables, so that its cost is seen"),
-    FLAG("peers", AT(peers), "on a GPU: also CUB's DeviceScan and a kernel that only copies"),
+    FLAG("peers", AT(peers),
+         "on a GPU: also CUB's DeviceScan, or DeviceSegmentedScan of one column, and a kernel that only copies"),
     FLAG("pipelines", AT(modes[BENCH_KEYS]),
          "sorting and histograms instead: on the CPU beside qsort, std::sort and reading memory; with --backend cuda "
          "and "

@@ -28,13 +28,35 @@ int scans_open(struct scans *scans, table_backend backend, size_t bytes, bool co
                       on_gpu ? "two tables on the GPU" : "three tables", bytes);
 }
 
-/* Offsets of segments, the last of which is what is left of the table. */
+/* The rows of segment number `index` of a table of `rows` rows, which may end before. */
+static size_t length_of(const struct bench_lengths *lengths, size_t index, size_t rows) {
+    enum { TINY_MOST = 1000000, TINY_SHARE = 40, DOCUMENTS = 64, DOCUMENT_LEAST = 100, DOCUMENT_MOST = 65536 };
+    const size_t tiny = rows / TINY_SHARE < TINY_MOST ? rows / TINY_SHARE : TINY_MOST;
+    const uint64_t random = splitmix64_at(1, index);
+    const double share = ((double)(random >> 11) + 1) * 0x1p-53; /* above 0, at most 1 */
+    switch (lengths->kind) {
+    case LENGTHS_PARETO:
+        return (size_t)fmin(pow(share, -1 / 1.1), (double)rows);
+    case LENGTHS_GIANT:
+        return index == tiny / 2 ? rows - tiny * 3 / 2 : random % 4;
+    case LENGTHS_DOCUMENTS:
+        return (size_t)((DOCUMENT_LEAST + share * (DOCUMENT_MOST - DOCUMENT_LEAST)) * 2 /
+                        (DOCUMENT_LEAST + DOCUMENT_MOST) / DOCUMENTS * (double)rows) +
+               1;
+    default:
+        return lengths->rows.from + (size_t)(random % (lengths->rows.to - lengths->rows.from + 1));
+    }
+}
+
+/* Counts segments, the last of which has what is left of the table, and puts their offsets where they are wanted. */
 static size_t make_offsets(const struct scans *scans, int64_t *offsets) {
-    const size_t least = scans->options->segments.from, more = scans->options->segments.to - least + 1;
-    size_t count = 0, row = 0;
-    for (; row < scans->table.rows; offsets[++count] = (int64_t)row) {
-        row += least + (size_t)(splitmix64_at(1, count) % more);
-        row = row < scans->table.rows ? row : scans->table.rows;
+    const size_t rows = scans->table.rows;
+    size_t count = 0;
+    for (size_t row = 0; row < rows; count++) {
+        const size_t length = length_of(&scans->options->segments, count, rows);
+        row += length < rows - row ? length : rows - row;
+        if (offsets)
+            offsets[count + 1] = (int64_t)row;
     }
     return count;
 }
@@ -44,15 +66,16 @@ bool scans_take(struct scans *scans, const struct bench_case *table) {
     scans->table = *table;
     if (!scans->options->has_segments)
         return true;
-    const size_t bytes = (table->rows / scans->options->segments.from + 2) * sizeof(int64_t);
+    const size_t count = make_offsets(scans, NULL), bytes = (count + 1) * sizeof(int64_t);
     for (int on_host = 0; on_host < 2; on_host++)
         place_release(place, (void *)(uintptr_t)scans->segments[on_host].data);
     int64_t *const offsets = place_allocate(place, bytes, true), *const here = place_allocate(place, bytes, false);
     if (!offsets || !here)
         return false;
     offsets[0] = 0;
+    make_offsets(scans, offsets);
     scans->segments[1] = (table_segments){.kind = TABLE_SEGMENT_OFFSETS, .type = TABLE_I64, .data = offsets};
-    scans->segments[1].count = make_offsets(scans, offsets);
+    scans->segments[1].count = count;
     scans->segments[0] = scans->segments[1];
     scans->segments[0].data = here;
     return place_copy(place, here, offsets, bytes);
@@ -106,8 +129,21 @@ static table_scan_options options_of(const struct scans *scans, const struct sca
                                 .first_overflow = way->check_overflow ? scans->first_overflow : NULL};
 }
 
-bool scan_prepare(struct scans *scans, struct scan_way *way, table_status *reason) {
+static int run_cub(const struct scans *scans, void *workspace, size_t *workspace_bytes) {
     const struct bench_case *table = &scans->table;
+    const struct peer_scan what = {.in_type = table->pair.in,
+                                   .type = table->pair.out,
+                                   .rows = table->rows,
+                                   .columns = table->shape.columns,
+                                   .offsets = scans->segments[0].data,
+                                   .segments = scans->segments[0].count,
+                                   .in = scans->in,
+                                   .out = scans->out,
+                                   .stream = scans->place.stream};
+    return peer_cub_scan(&what, workspace, workspace_bytes);
+}
+
+bool scan_prepare(struct scans *scans, struct scan_way *way, table_status *reason) {
     const bool on_gpu = scans->place.kind->backend == TABLE_BACKEND_CUDA;
     way->right = -1;
     way->queued_ms = way->call_ms = NAN;
@@ -123,8 +159,7 @@ bool scan_prepare(struct scans *scans, struct scan_way *way, table_status *reaso
     }
     if ((way->kind == SCAN_COPY_KERNEL || way->kind == SCAN_CUB) && !rows_lie_side_by_side(scans))
         return false;
-    if (way->kind == SCAN_CUB && peer_cub_workspace(table->pair.in, table->pair.out, table->rows, table->shape.columns,
-                                                    &way->workspace_bytes) != 0)
+    if (way->kind == SCAN_CUB && run_cub(scans, NULL, &way->workspace_bytes) != 0)
         return false;
     if (*reason == TABLE_OK && !grow_workspace(scans, way->workspace_bytes))
         *reason = TABLE_ERROR_DEVICE_MEMORY;
@@ -198,10 +233,6 @@ bool scan_run(struct scans *scans, struct scan_way *way, enum scan_form form) {
         return place->kind->succeeded(place, peer_copy(scans->out, scans->in, table->copy_bytes, place->stream),
                                       "the copy kernel");
     default:
-        return place->kind->succeeded(place,
-                                      peer_cub_scan(table->pair.in, table->pair.out, table->rows, table->shape.columns,
-                                                    scans->in, scans->out, scans->workspace, way->workspace_bytes,
-                                                    place->stream),
-                                      "CUB");
+        return place->kind->succeeded(place, run_cub(scans, scans->workspace, &way->workspace_bytes), "CUB");
     }
 }

@@ -156,7 +156,7 @@ static bool add_ways(struct scans_run *run) {
         }
     if (options->peers)
         enough = enough && add_way(run, (struct scan_way){.kind = SCAN_COPY_KERNEL});
-    if (options->peers && !options->reverse && !options->has_segments)
+    if (options->peers && !options->reverse)
         enough = enough && add_way(run, (struct scan_way){.kind = SCAN_CUB});
     return enough;
 }
@@ -396,6 +396,8 @@ int bench_scans(const struct bench_options *options, struct bench_report *report
         report_note(report, "CUB is left out: this command was built without its headers");
     if (options->peers && options->reverse)
         report_note(report, "CUB is left out: it sums from the top");
+    if (options->peers && options->has_segments && !peer_cub_has_segments())
+        report_note(report, "CUB is left out: DeviceSegmentedScan is younger than the headers of this command");
     int code = scans_open(&run.scans, options->backend, bench_largest_bytes(options), options->check);
     run.ways = calloc(run.most, sizeof *run.ways);
     run.times = calloc(run.most, sizeof *run.times);

@@ -10,6 +10,12 @@
 #include <limits>
 
 #include <cub/device/device_scan.cuh>
+#if __has_include(<cub/device/device_segmented_scan.cuh>)
+#include <cub/device/device_segmented_scan.cuh>
+#define HAS_SEGMENTS 1
+#else
+#define HAS_SEGMENTS 0
+#endif
 #include <cub/version.cuh>
 #include <cuda/functional>
 #include <thrust/iterator/transform_iterator.h>
@@ -33,23 +39,35 @@ struct add_rows {
 };
 
 /* One scan, or with workspace == nullptr the question how much workspace it needs. */
-struct request {
-    const void *in;
-    void *out;
+struct request : peer_scan {
     void *workspace;
     size_t *workspace_bytes;
-    int rows;
-    cudaStream_t stream;
+    int items() const { return static_cast<int>(rows); }
+    cudaStream_t queue() const { return static_cast<cudaStream_t>(stream); }
 };
 
+template <class T> cudaError_t scan_segments(const request &what) {
+#if HAS_SEGMENTS
+    return cub::DeviceSegmentedScan::InclusiveSegmentedSum(
+        what.workspace, *what.workspace_bytes, static_cast<const T *>(what.in), static_cast<T *>(what.out),
+        what.offsets, what.offsets + 1, static_cast<int64_t>(what.segments), what.queue());
+#else
+    (void)what;
+    return cudaErrorNotSupported;
+#endif
+}
+
 template <class T, int COLUMNS> cudaError_t scan(const request &what) {
+    if (what.offsets)
+        return COLUMNS == 1 ? scan_segments<T>(what) : cudaErrorNotSupported;
     if constexpr (COLUMNS == 1) {
         return cub::DeviceScan::InclusiveScan(what.workspace, *what.workspace_bytes, static_cast<const T *>(what.in),
-                                              static_cast<T *>(what.out), cuda::std::plus<T>{}, what.rows, what.stream);
+                                              static_cast<T *>(what.out), cuda::std::plus<T>{}, what.items(),
+                                              what.queue());
     } else {
         typedef row<T, COLUMNS> item;
         return cub::DeviceScan::InclusiveScan(what.workspace, *what.workspace_bytes, static_cast<const item *>(what.in),
-                                              static_cast<item *>(what.out), add_rows{}, what.rows, what.stream);
+                                              static_cast<item *>(what.out), add_rows{}, what.items(), what.queue());
     }
 }
 
@@ -70,34 +88,35 @@ template <class OUT, int COLUMNS> struct widen<row<OUT, COLUMNS>> {
 template <class IN, class OUT, class ADD> cudaError_t scan_widened(const request &what, ADD add) {
     const auto rows = thrust::make_transform_iterator(static_cast<const IN *>(what.in), widen<OUT>{});
     return cub::DeviceScan::InclusiveScan(what.workspace, *what.workspace_bytes, rows, static_cast<OUT *>(what.out),
-                                          add, what.rows, what.stream);
+                                          add, what.items(), what.queue());
 }
 
 /* That with as many columns, among those that there are. */
-template <class T, int... COLUMNS> cudaError_t scan_one_of(const request &what, size_t columns) {
+template <class T, int... COLUMNS> cudaError_t scan_one_of(const request &what) {
     cudaError_t error = cudaErrorNotSupported;
-    (void)((columns == COLUMNS && (error = scan<T, COLUMNS>(what), true)) || ...);
+    (void)((what.columns == COLUMNS && (error = scan<T, COLUMNS>(what), true)) || ...);
     return error;
 }
 
-cudaError_t scan_bytes(const request &what, size_t columns) {
-    return columns == 1   ? scan_widened<uint8_t, uint32_t>(what, cuda::std::plus<uint32_t>{})
-           : columns == 4 ? scan_widened<row<uint8_t, 4>, row<uint32_t, 4>>(what, add_rows{})
-                          : cudaErrorNotSupported;
+cudaError_t scan_bytes(const request &what) {
+    return what.offsets        ? cudaErrorNotSupported
+           : what.columns == 1 ? scan_widened<uint8_t, uint32_t>(what, cuda::std::plus<uint32_t>{})
+           : what.columns == 4 ? scan_widened<row<uint8_t, 4>, row<uint32_t, 4>>(what, add_rows{})
+                               : cudaErrorNotSupported;
 }
 
-cudaError_t dispatch(table_type in_type, table_type type, const request &what, size_t columns) {
-    if (in_type != type)
-        return in_type == TABLE_U8 && type == TABLE_U32 ? scan_bytes(what, columns) : cudaErrorNotSupported;
-    switch (type) {
+cudaError_t dispatch(const request &what) {
+    if (what.in_type != what.type)
+        return what.in_type == TABLE_U8 && what.type == TABLE_U32 ? scan_bytes(what) : cudaErrorNotSupported;
+    switch (what.type) {
     case TABLE_U32:
-        return scan_one_of<uint32_t, 1, 2, 3, 4, 5, 7, 8, 12, 16, 32, 64>(what, columns);
+        return scan_one_of<uint32_t, 1, 2, 3, 4, 5, 7, 8, 12, 16, 32, 64>(what);
     case TABLE_F32:
-        return scan_one_of<float, 1, 2, 3, 4, 5, 7, 8, 12, 16, 32, 64>(what, columns);
+        return scan_one_of<float, 1, 2, 3, 4, 5, 7, 8, 12, 16, 32, 64>(what);
     case TABLE_U64:
-        return scan_one_of<uint64_t, 1, 2, 3, 4, 8>(what, columns);
+        return scan_one_of<uint64_t, 1, 2, 3, 4, 8>(what);
     case TABLE_F64:
-        return scan_one_of<double, 1, 2, 3, 4, 8>(what, columns);
+        return scan_one_of<double, 1, 2, 3, 4, 8>(what);
     default:
         return cudaErrorNotSupported;
     }
@@ -113,19 +132,8 @@ const char *peer_cub_version(void) {
     return text;
 }
 
-int peer_cub_workspace(table_type in_type, table_type type, size_t rows, size_t columns, size_t *bytes) {
-    if (!fits(rows))
-        return cudaErrorNotSupported;
-    *bytes = 0;
-    return dispatch(in_type, type, request{nullptr, nullptr, nullptr, bytes, static_cast<int>(rows), nullptr}, columns);
-}
+bool peer_cub_has_segments(void) { return HAS_SEGMENTS; }
 
-int peer_cub_scan(table_type in_type, table_type type, size_t rows, size_t columns, const void *in, void *out,
-                  void *workspace, size_t workspace_bytes, void *stream) {
-    if (!fits(rows) || !workspace)
-        return fits(rows) ? cudaErrorInvalidValue : cudaErrorNotSupported;
-    return dispatch(
-        in_type, type,
-        request{in, out, workspace, &workspace_bytes, static_cast<int>(rows), static_cast<cudaStream_t>(stream)},
-        columns);
+int peer_cub_scan(const struct peer_scan *what, void *workspace, size_t *workspace_bytes) {
+    return fits(what->rows) ? dispatch(request{*what, workspace, workspace_bytes}) : cudaErrorNotSupported;
 }

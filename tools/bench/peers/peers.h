@@ -3,6 +3,7 @@
 #ifndef PEERS_H
 #define PEERS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -17,14 +18,23 @@ enum { PEER_NOT_SUPPORTED = 801 }; /* cudaErrorNotSupported */
 /* CUB's version such as "3.0.1", or NULL when the command was built without CUB. */
 const char *peer_cub_version(void);
 
-/* Bytes of workspace for peer_cub_scan() of the same shape. cudaErrorNotSupported for a shape that has no
- * instantiation: CUB wants the number of columns at compile time. */
-int peer_cub_workspace(table_type in_type, table_type type, size_t rows, size_t columns, size_t *bytes);
+/* Whether its headers had DeviceSegmentedScan. */
+bool peer_cub_has_segments(void);
 
-/* cub::DeviceScan::InclusiveScan over rows as structs of `columns` values, added value by value; rows side by side. A
- * narrower in_type is widened on the way. */
-int peer_cub_scan(table_type in_type, table_type type, size_t rows, size_t columns, const void *in, void *out,
-                  void *workspace, size_t workspace_bytes, void *stream);
+/* A table whose rows lie side by side; offsets: `segments` of them and one more, NULL: the table is not cut. */
+struct peer_scan {
+    table_type in_type, type;
+    size_t rows, columns, segments;
+    const int64_t *offsets;
+    const void *in;
+    void *out, *stream;
+};
+
+/* cub::DeviceScan::InclusiveScan over rows as structs of `columns` values, added value by value, of which a narrower
+ * in_type is widened on the way; or cub::DeviceSegmentedScan of one column. A workspace of NULL: the question how large
+ * it has to be. cudaErrorNotSupported for a shape that has no instantiation: CUB wants the number of columns at compile
+ * time. */
+int peer_cub_scan(const struct peer_scan *what, void *workspace, size_t *workspace_bytes);
 
 /* A copy kernel and nothing else: plain loads of 16 bytes, 16 of them a thread, fewer where the table is small. Both
  * pointers aligned to 16 bytes. */
