@@ -31,6 +31,11 @@ table_status recurrence_run(const struct recurrence *of, bool on_stream) {
     return (on_stream ? table_linear_recurrence_async : table_linear_recurrence)(&of->a, &of->b, h, &of->options);
 }
 
+/* False: h shares memory with a or b, but is not b. */
+static PyObject *none_or_false(table_status status) {
+    return status == TABLE_ERROR_OVERLAP ? PyBool_FromLong(0) : none_or(status);
+}
+
 /* Asks for the workspace if there is none yet. */
 static PyObject *queue(struct recurrence *of, const struct array *workspace) {
     struct call call;
@@ -43,9 +48,9 @@ static PyObject *queue(struct recurrence *of, const struct array *workspace) {
     if (!column.rows) {
         const table_status status = recurrence_workspace(of, &bytes);
         if (status != TABLE_OK || bytes)
-            return status == TABLE_OK ? PyLong_FromSize_t(bytes) : raise_status(status);
+            return status == TABLE_OK ? PyLong_FromSize_t(bytes) : none_or_false(status);
     }
-    return none_or(CALL(&call, &of->options.threads, recurrence_run(of, true)));
+    return none_or_false(CALL(&call, &of->options.threads, recurrence_run(of, true)));
 }
 
 static PyObject *recur_opened(struct array *arrays, PyObject *const *objects, struct recurrence *of, bool on_stream) {
@@ -69,7 +74,8 @@ static PyObject *recur_opened(struct array *arrays, PyObject *const *objects, st
 
 /* recurrence(a, b, out, flags, start, state, stream, workspace): out[:, i] = a[:, i] * out[:, i - 1] + b[:, i]. Each
  * extent of `a` is 1 or b's. start has a row for each table; out may be None where there is a state. stream: None for
- * host memory. The answer is None when done or queued, or the bytes of a workspace that is needed and not given. */
+ * host memory. The answer is None when done or queued, or the bytes of a workspace that is needed and not given; False
+ * on a stream where out shares memory with `a` or b, unless it is b. */
 PyObject *core_recurrence(PyObject *module, PyObject *tuple) {
     (void)module;
     static const char *const names[ARRAYS] = {

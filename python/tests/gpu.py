@@ -205,6 +205,13 @@ def check_out_and_dtype(lib):
         lib.get(tuplescan.cumulative_sum(device, axis=0, include_initial=True)),
         tuplescan.cumulative_sum(x, axis=0, include_initial=True),
     )
+    a, b = values((3000, 2), "float32") % 1, values((3001, 2), "float32", 2)
+    wanted, factors, shared = tuplescan.linear_recurrence(a, b[:-1]), lib.put(a), lib.put(b)
+    for out in (lib.put(np.zeros((3000, 4), "float32"))[:, ::2], lib.put(np.zeros((3000, 2), "float32")), shared[1:]):
+        assert tuplescan.linear_recurrence(factors, shared[:-1], out=out) is out
+        same(lib.get(out), wanted)
+    assert tuplescan.linear_recurrence(factors, lib.put(b[:-1]), out=factors) is factors
+    same(lib.get(factors), wanted)
 
 
 def check_overflow(lib):

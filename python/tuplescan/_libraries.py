@@ -423,14 +423,22 @@ class _OnCuda(_OnHost):
     def recurrence(self, a, b, options):
         if not self.on_cuda(b):
             return super().recurrence(a, b, options)
+        out = options.out
         with self.working_on(b, None) as stream:
-            h = recur(self, self.brought(a, b), self.resolved(b), options, stream=stream)
-        if options.out is None:
+            h = recur(self, self.brought(a, b), self.resolved(b), options, self._as_results(out, b), stream)
+        if out is None:
             return h
-        if tuple(options.out.shape) != tuple(h.shape):
-            raise ValueError(f"out has shape {tuple(options.out.shape)}, the results {tuple(h.shape)}")
-        options.out[...] = h
-        return options.out
+        if tuple(out.shape) != tuple(h.shape):
+            raise ValueError(f"out has shape {tuple(out.shape)}, the results {tuple(h.shape)}")
+        if h is not out:
+            out[...] = h
+        return out
+
+    def _as_results(self, out, like):
+        """out, if its values lie side by side where `like` is, in its shape, so that results can be written there."""
+        plain = self.owns(out) and out.device == like.device and out.shape == like.shape
+        plain = plain and not getattr(out, "requires_grad", False) and self.resolved(out) is out
+        return out if plain and self.contiguous(out) is out else None
 
     def brought(self, x, like):
         """x as an array where `like` is."""

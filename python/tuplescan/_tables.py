@@ -44,7 +44,7 @@ def float_type(name):
 
 
 def recur(library, a, b, options, h=None, stream=None):
-    """h if it is of the type of the results, or a new array: the recurrence of arrays of that library, on the stream if
+    """h if it can be that, of the type of the results, or a new array: the recurrence of arrays of that library, on the stream if
     there is one. Coefficients of small floats are f32, as the recurrence is: .999 of bfloat16 would be 1."""
     if np.broadcast_shapes(tuple(a.shape), tuple(b.shape)) != tuple(b.shape):
         raise ValueError(f"a: has the shape {tuple(a.shape)}, which does not broadcast to {tuple(b.shape)}, that of b")
@@ -78,7 +78,9 @@ def recur(library, a, b, options, h=None, stream=None):
                 None if h is None else h.reshape(extents),
             )
             asked = *(x if x is None else library.typed(x) for x in tables), options.bits(), row, memory, stream
-            needed = _core.recurrence(*asked, None)
-            if needed:
-                _core.recurrence(*asked, library.empty((needed,), "uint8", b))
+            answer = _core.recurrence(*asked, None)
+            if answer:
+                answer = _core.recurrence(*asked, library.empty((answer,), "uint8", b))
+            if answer is False:
+                return recur(library, a, b, options, None, stream)
     return h
