@@ -94,7 +94,7 @@ static void sum_by_call(struct trial *t, const struct memory *memory, const stru
     struct sides sides;
     open_tables(t, &tables, memory, t->done, t->piece, t->offsets);
     open_coefficients(t, &a, memory);
-    table_scan_options options = trial_options(t, beside, on_stream, &sides);
+    table_scan_options options = trial_options(t, beside, memory, on_stream, &sides);
     if (memory != t->way->memory)
         options.backend = TABLE_BACKEND_CPU;
     if (on_stream) {
@@ -141,7 +141,7 @@ static void call_batch(struct trial *t, const table_view *a, const table_view *i
                        ptrdiff_t in_step, ptrdiff_t out_step) {
     struct sides sides;
     const char *wrong = NULL;
-    table_scan_options options = trial_options(t, t->way->memory, false, &sides);
+    table_scan_options options = trial_options(t, t->way->memory, t->way->memory, false, &sides);
     options.tables = t->columns / in->columns;
     options.in_step = in_step;
     options.out_step = out_step;
@@ -231,7 +231,7 @@ static void feed(struct trial *t, bool totals) {
     table_set_packed(&in, trial_values(t, t->done, t->piece));
     trial_require(t, table_upload(&in), "in cannot be written");
     fed.exclusive = fed.offsets = false;
-    table_scan_options options = trial_options(&fed, t->way->memory, false, &sides), given = options;
+    table_scan_options options = trial_options(&fed, t->way->memory, t->way->memory, false, &sides), given = options;
     given.carry_out = given.first_overflow = NULL;
     open_coefficients(t, &a, t->way->memory);
     trial_require(t, block_open(&row, t->way->memory, t->columns * element_size(t->sum_type), 0, EDGE_FRONT),
@@ -305,7 +305,7 @@ static void sum_columns(struct trial *t) {
     for (size_t j = 0; t->operation == TABLE_RECURRENCE && j < trial_a_columns(t); j++)
         of_a[j] = (table_column){(char *)a.view.data + j * element_size(t->a_type), a.view.stride};
     const table_columns factors = {of_a, trial_a_columns(t), t->a_by_row ? t->piece : 1, t->a_type};
-    table_scan_options options = trial_options(t, &host_memory, false, &sides);
+    table_scan_options options = trial_options(t, &host_memory, &host_memory, false, &sides);
     table_report report = {0};
     options.report = random_once_in(&t->random, 3) ? &report : NULL; /* with it, one column after the other */
     trial_ok(t, t->operation == TABLE_RECURRENCE ? table_linear_recurrence_columns(&factors, &all, &sums, &options)
@@ -348,7 +348,7 @@ static void sum_parts(struct trial *t) {
         parts[t->reverse ? count - 1 - i : i] = (table_part){
             .in = tables[i].from, .out = tables[i].out.view, .backend = place.backend, .device = place.device};
     }
-    table_scan_options options = trial_options(t, &host_memory, false, &sides);
+    table_scan_options options = trial_options(t, &host_memory, &host_memory, false, &sides);
     const int device = place_at(random_below(&t->random, place_count())).device;
     options.backend = TABLE_BACKEND_AUTO;
     places_set_device(device);

@@ -117,7 +117,7 @@ void sum_stream(struct trial *t) {
                                          .row = own ? NULL : t->a,
                                          .read = own ? read_coefficients : NULL,
                                          .read_context = t};
-    table_scan_options scan = trial_options(t, &host_memory, false, &sides);
+    table_scan_options scan = trial_options(t, &host_memory, &host_memory, false, &sides);
     table_stream_options options = {.in_type = t->in_type,
                                     .out_type = t->out_type,
                                     .columns = t->columns,

@@ -197,8 +197,8 @@ static void close_side(const struct trial *t, struct block *block, void *to) {
     block_close(block);
 }
 
-table_scan_options trial_options(struct trial *t, const struct memory *memory, bool always_starts,
-                                 struct sides *sides) {
+table_scan_options trial_options(struct trial *t, const struct memory *memory, const struct memory *tables,
+                                 bool always_starts, struct sides *sides) {
     const uint64_t rubbish = 3;
     table_state_facts facts;
     const bool overflows = t->operation == TABLE_SUM || t->operation == TABLE_PRODUCT;
@@ -221,7 +221,7 @@ table_scan_options trial_options(struct trial *t, const struct memory *memory, b
     if (t->shifted && (facts.version > 0 || t->done > 0 || t->has_start)) {
         char row[8 * TRIAL_COLUMNS_MOST + 1];
         trial_a_of_row(t, t->done, true, row);
-        options.first_coefficients = open_side(t, &sides->first, memory, t->columns * element_size(t->a_type), row);
+        options.first_coefficients = open_side(t, &sides->first, tables, t->columns * element_size(t->a_type), row);
     }
     if (random_once_in(&t->random, 2))
         options.carry_out = open_side(t, &sides->carry_out, memory, sum_row(t), NULL);

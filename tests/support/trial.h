@@ -77,9 +77,11 @@ struct sides {
     struct block state, start, carry_out, word, first;
 };
 
-/* Options of a call for the piece, with all that they point to in `memory`. always_starts: the start is given also to a
+/* Options of a call for the piece, with all that they point to in `memory`, but a row of coefficients in the memory of
+ * the tables, to which it belongs. always_starts: the start is given also to a
  * sum that has begun, which does not look at it in a stream. */
-table_scan_options trial_options(struct trial *t, const struct memory *memory, bool always_starts, struct sides *sides);
+table_scan_options trial_options(struct trial *t, const struct memory *memory, const struct memory *tables,
+                                 bool always_starts, struct sides *sides);
 
 /* Requires what the call has left beside the tables, and takes the state back. */
 void trial_close_sides(struct trial *t, const table_scan_options *options, struct sides *sides);
