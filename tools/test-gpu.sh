@@ -1,6 +1,7 @@
 #!/bin/sh
 # test-gpu.sh FOLDER: all GPU tests of a build folder, then the smaller ones again under each tool of compute-sanitizer.
 # Builds and installs nothing: the folder may come from another machine, and needs neither Meson nor the sources.
+# Of dense grids of tables every eighth one is taken, or one in TUPLESCAN_TEST_FEW; under the sanitizers every tenth.
 # The last line is "N passed, N failed, N skipped".
 set -eu
 folder=$(cd "${1:?usage: test-gpu.sh BUILD_FOLDER}" && pwd)
@@ -29,7 +30,7 @@ check() {
 keys='keys/test_gpu_digit_counts keys/test_gpu_histogram keys/test_gpu_radix_sort'
 for test in "$folder"/tests/test_gpu* "$folder"/tests/keys/test_gpu*; do
     if [ -f "$test" ] && [ -x "$test" ]; then # a test, and not the folder of its objects
-        check "${test#"$folder"/tests/}" "$test"
+        check "${test#"$folder"/tests/}" env TUPLESCAN_TEST_FEW="${TUPLESCAN_TEST_FEW:-8}" "$test"
     fi
 done
 if [ -x "$folder/tools/tuplescan" ]; then
