@@ -128,7 +128,7 @@ def loop(a, b, dim=0, exclusive=False, reverse=False, start=None):
     """The definition, by torch's own operators."""
     a, b = torch.as_tensor(a).expand(b.shape).movedim(dim, 0), b.movedim(dim, 0)
     results = [None] * len(b)
-    h = torch.zeros_like(b[0]) if start is None else torch.as_tensor(start).expand(b.shape[1:])
+    h = torch.zeros_like(b[0]) if start is None else torch.as_tensor(start, device=b.device).expand(b.shape[1:])
     for i in range(len(b))[:: -1 if reverse else 1]:
         before, h = h, a[i] * h + b[i]
         results[i] = before if exclusive else h

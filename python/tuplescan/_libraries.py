@@ -575,14 +575,15 @@ class _Torch(_OnCuda):
         return getattr(self.space, name)
 
     def common_type(self, a, b):
-        return str(self.space.promote_types(a.dtype, b.dtype)).removeprefix("torch.")
+        try:
+            return str(self.space.promote_types(a.dtype, b.dtype)).removeprefix("torch.")
+        except RuntimeError:  # it promotes no unsigned integers but those of 8 bits
+            return np.result_type(self.name_of(a), self.name_of(b)).name
 
     def explicit_type(self, x, options):
         if options.dtype is not None:
             return str(options.dtype).removeprefix("torch.")
-        if options.out is not None:
-            return str(self.space.promote_types(x.dtype, options.out.dtype)).removeprefix("torch.")
-        return None
+        return None if options.out is None else self.common_type(x, options.out)
 
     def empty(self, shape, name, like):
         return self.space.empty(tuple(shape), dtype=self.type_named(name), device=like.device)
