@@ -77,11 +77,19 @@ def best(call, wait, calls, rounds, waited):
     return fastest, result
 
 
+def several(call, wait, rounds):
+    """best() of as many calls, one queued after the other, as take some 0.02 s, and at most 0.5 s in all."""
+    seconds, result = best(call, wait, 1, 1, True)
+    if seconds > 0.1:
+        return seconds, result
+    return best(call, wait, min(max(int(0.02 / seconds), 1), 20), min(rounds, int(0.5 / seconds)), True)
+
+
 def compare(name, x, on_cuda, rounds):
     calls, wait = LIBRARIES[name](importlib.import_module(name), x, on_cuda)
     small, exact = x.size < 100, np.cumsum(x, 0, "f8")[-max(1, CHECKED // x.shape[1]):]
     for what, call in calls.items():
-        seconds, result = best(call, wait, 1000 if small else 10 if on_cuda else 1, 30 if small else rounds, not small)
+        seconds, result = best(call, wait, 1000, 30, False) if small else several(call, wait, rounds)
         line = f"  {name:6} {what:16} " + (f"{seconds * 1e6:10.2f} us" if small else f"{seconds * 1e3:10.3f} ms")
         if what != "copy" and not small:
             last = result[-len(exact):]
@@ -221,19 +229,6 @@ def errors_of(h, reverse, known):
     return f"{np.sqrt(np.mean(np.square(found))):.2f} / {np.max(found):.3g}"
 
 
-def seconds_of(call, torch, options):
-    """Of a call, queued one after the other."""
-    if options.rounds == 0:
-        return float("nan")
-
-    def wait(result):
-        result.block_until_ready() if hasattr(result, "block_until_ready") else None
-        torch.cuda.synchronize() if options.device == "cuda" else None
-
-    once = best(call, wait, 1, 1, True)[0]
-    return best(call, wait, min(max(int(0.02 / once), 1), 20), min(options.rounds, int(0.5 / once) + 1), True)[0]
-
-
 def compare_recurrences(torch, options):
     device = options.device
     for tables, rows, columns, kind, *others in TABLES[options.tables]:
@@ -248,10 +243,18 @@ def compare_recurrences(torch, options):
         known = list(exact(a, b, reverse, {0, columns - 1}))
         moved = torch.ones(2 * b.nelement() + a.nelement(), **like)
         half = moved.nelement() // 2
-        copied = seconds_of(lambda: moved[:half].copy_(moved[half:2 * half]), torch, options)
+
+        def wait(result):
+            result.block_until_ready() if hasattr(result, "block_until_ready") else None
+            torch.cuda.synchronize() if device == "cuda" else None
+
+        def seconds_of(call):
+            return several(call, wait, options.rounds)[0] if options.rounds else float("nan")
+
+        copied = seconds_of(lambda: moved[:half].copy_(moved[half : 2 * half]))
 
         def look(call, h):
-            right, seconds = errors_of(h, reverse, known), seconds_of(call, torch, options)
+            right, seconds = errors_of(h, reverse, known), seconds_of(call)
             return f"{seconds * 1e3:10.3f} ms   of memcpy {copied / seconds:.3f}   rms / worst {right}"
 
         print(f"  {'memcpy':24} {copied * 1e3:10.3f} ms")
@@ -297,7 +300,7 @@ def main():
     if options.errors or options.recurrences:
         return
     values = int(options.values or (1 << 27 if on_cuda else 1 << 22))
-    for shape in [*((max(1, values // columns), columns) for columns in options.columns), (4, 3)]:
+    for shape in [(4, 3), *((max(1, values // columns), columns) for columns in options.columns)]:
         print("%d x %d float32, %s" % (*shape, options.device))
         x = np.random.default_rng(1).random(shape, dtype="f4")
         for name in PLACES[options.device]:
