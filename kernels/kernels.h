@@ -11,6 +11,8 @@
 
 #include <tuplescan/histogram.h>
 
+#include "value_load.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -25,13 +27,13 @@ struct kernel_pass {
     table_type in_type, out_type;
     size_t chunk_rows; /* kernel_chunk_rows(out_type, columns) of choose/facts.h */
     int exclusive;
-    int skip_nan; /* NaNs count as nothing: done by the separate stages, pieces and forms that are certain */
+    struct value_load load;   /* without NaN: the separate stages, pieces and forms that are certain */
     uint64_t *first_overflow; /* NULL: not checked. Holds TABLE_NO_OVERFLOW or an earlier finding; is only lowered. */
     void *stream;             /* a cudaStream_t */
 };
 
-/* Adds to *skipped, a word of device memory, how many values of the table are not numbers. */
-int kernel_count_nans(const struct kernel_pass *pass, uint64_t *skipped);
+/* Adds to *nans, a word of device memory, how many values of the table are not numbers. */
+int kernel_count_nans(const struct kernel_pass *pass, uint64_t *nans);
 
 /* The separate stages, by units of KERNEL_UNIT_ROWS rows, whatever the type and the columns are. */
 enum { KERNEL_UNIT_ROWS = 512 };
@@ -110,7 +112,7 @@ size_t kernel_piece_workspace(const struct kernel_pass *pass);
 int kernel_run_piece(const struct kernel_pass *pass, const struct kernel_piece *piece, void *workspace);
 
 /* Several tables of one shape, of at least one value each: steps in elements from one to the next, rows of carries side
- * by side. first_overflow is only lowered, and skipped only raised. */
+ * by side. first_overflow is only lowered, and the number of NaN only raised. */
 struct kernel_batch {
     const void *in;
     void *out;
@@ -118,11 +120,10 @@ struct kernel_batch {
     ptrdiff_t in_stride, out_stride, in_step, out_step;
     table_type in_type, out_type;
     int exclusive;
-    int skip_nan;
+    struct value_load load;
     const void *carry_in; /* NULL: zeros */
     void *carry_out;      /* NULL: not wanted */
     uint64_t *first_overflow;
-    uint64_t *skipped; /* NULL: not counted */
     void *stream;
 };
 int kernel_run_batch(const struct kernel_batch *batch);
@@ -146,10 +147,10 @@ struct kernel_segments {
     uint64_t *found, *wrong;  /* NULL: not wanted */
 };
 
-/* One pass over a table of segments. pass.chunk_rows is not looked at. first_overflow and skipped are only lowered and
- * raised. Rows of carries are of values, one a segment. Tables from the last row to the first have the segments from
- * the last one to the first, and is_reversed says so; offsets, keys, and rows of carries are where the caller has them.
- */
+/* One pass over a table of segments, where pass.chunk_rows is not looked at. first_overflow is only lowered, and the
+ * number of NaN only raised. Rows of carries are of values, one a segment. Tables from the last row to the first have
+ * the segments from the last one to the first, and is_reversed says so; offsets, keys, and rows of carries are where
+ * the caller has them. */
 struct kernel_segmented_pass {
     struct kernel_pass pass;    /* out is NULL where only carry_out is wanted */
     kernel_operation operation; /* not KERNEL_LINEAR */
@@ -159,7 +160,6 @@ struct kernel_segmented_pass {
     int has_offsets; /* out has segments.count rows more, which is what a segment begins with, and then its results */
     const void *carry_in; /* NULL: what the operation begins with */
     void *carry_out;      /* NULL: not wanted; perhaps carry_in */
-    uint64_t *skipped;    /* NULL: not counted */
 };
 
 /* Bytes, for a table and segments that may be anywhere in memory, of a workspace that is aligned to 256 and whose

@@ -9,6 +9,7 @@
 #include "element.h"
 #include "state.h"
 #include "types.h"
+#include "value_load.h"
 
 enum { STAGES = 3 };
 
@@ -43,13 +44,6 @@ static inline void findings_of_part(struct findings *found, table_scan_options *
     options->skipped = options->skipped ? &found->nans : NULL;
 }
 
-/* How values become what is summed: NaN are -0.0, which changes no sum, and are counted, each once, in memory of the
- * backend (NULL: they are not). */
-struct scan_load {
-    bool without_nan;
-    uint64_t *nans;
-};
-
 /* The coefficients of a recurrence. Row i has those at data + i * stride elements, or, if they are shifted, row i - 1
  * and row 0 the ones at `first` (NULL: zeros). stride is 0 where all rows have the same. */
 struct scan_factors {
@@ -77,7 +71,7 @@ struct scan {
     /* Rows of results beside `out`, or NULL: what the sum begins with, and the sums through the last row. */
     void *row_before, *row_after;
 
-    struct scan_load load; /* how values are read */
+    struct value_load load;
 
     /* Memory of the backend; NULL: not wanted. Of several tables it counts on from table to table, and the carries have
      * a row for each. The stages lower it, they do not set it: the pipeline stores

@@ -99,7 +99,7 @@ template <class SUM> DEVICE void batch_block(const batch_pass &pass, batch_place
     SUM last = active && batch.carry_in ? static_cast<const SUM *>(batch.carry_in)[column_of_table] : SUM(0);
     units_above<SUM> units(last);
     const loose_target<SUM> to{static_cast<unsigned char *>(batch.out), pass.result, pass.out_by_bytes};
-    unsigned skipped = 0;
+    unsigned nans = 0;
     KEEP_LOOP
     for (; place.begin_row < batch.rows; place.begin_row += UNIT_ROWS) {
         place.rows = batch_place::least(UNIT_ROWS, batch.rows - place.begin_row);
@@ -108,9 +108,9 @@ template <class SUM> DEVICE void batch_block(const batch_pass &pass, batch_place
         place.each(pass, [&](unsigned t, unsigned row, unsigned c) {
             SUM value =
                 any_value_at<SUM>(batch.in, batch_at(place, batch.in_step, batch.in_stride, t, row, c), pass.any);
-            if (batch.skip_nan && value != value) {
+            if (batch.load.without_nan && value != value) {
                 value = sum_identity<SUM>();
-                skipped++;
+                nans++;
             }
             values[batch_slot(pass, t * pass.across + c, row)] = value;
         });
@@ -148,8 +148,8 @@ template <class SUM> DEVICE void batch_block(const batch_pass &pass, batch_place
         block_barrier();
         units.add(total, last);
     }
-    if (batch.skipped && skipped > 0)
-        atomic_add(batch.skipped, static_cast<uint64_t>(skipped));
+    if (batch.load.nans && nans > 0)
+        atomic_add(batch.load.nans, static_cast<uint64_t>(nans));
     if (active && in_group == 0 && batch.carry_out)
         static_cast<SUM *>(batch.carry_out)[column_of_table] = last;
 }

@@ -140,7 +140,7 @@ static bool make_tiles(lines_pass &pass, unsigned count) {
 static bool make_lines(const kernel_batch &batch, lines_pass &pass) {
     const size_t in_bytes = type_bytes(batch.in_type), out_bytes = type_bytes(batch.out_type);
     const unsigned count = VECTOR_BYTES / static_cast<unsigned>(kernel_sum_bytes(batch.out_type));
-    if (batch.skip_nan || batch.first_overflow || !is_aligned(batch.in, batch.in_type) ||
+    if (batch.load.without_nan || batch.first_overflow || !is_aligned(batch.in, batch.in_type) ||
         !is_aligned(batch.out, batch.out_type))
         return false;
     pass.flip = batch.rows > 1 && batch.in_stride < 0;

@@ -20,7 +20,7 @@ static inline bool is_aligned(const void *data, table_type type) {
 
 static inline any_type any_type_of(const kernel_pass &pass) {
     return any_type{static_cast<uint8_t>(pass.in_type), static_cast<uint8_t>(type_bytes(pass.in_type)),
-                    !is_aligned(pass.in, pass.in_type), pass.skip_nan != 0};
+                    !is_aligned(pass.in, pass.in_type), pass.load.without_nan};
 }
 
 /* Whether each row of sums begins on a sector of memory, if the first one does. */
@@ -241,7 +241,7 @@ static int run_pair(const kernel_pass &pass, const LAUNCHER &launcher) {
 /* Whether a pass needs kernels for values of ANY type, whatever its pair of types has: it is not aligned, or it skips
  * what is not a number. */
 static inline bool is_loose(const kernel_pass &pass) {
-    return pass.skip_nan || !is_aligned(pass.in, pass.in_type) || !is_aligned(pass.out, pass.out_type);
+    return pass.load.without_nan || !is_aligned(pass.in, pass.in_type) || !is_aligned(pass.out, pass.out_type);
 }
 
 /* Calls run(type_pair), if the pair is of this part of the kernels. cudaErrorNotSupported: the separate stages alone do

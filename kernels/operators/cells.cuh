@@ -128,14 +128,14 @@ DEVICE float small_value(uint16_t bits, uint8_t type) {
     return type == TABLE_F16 ? float_of_f16(bits) : value_float_of_bits(static_cast<uint32_t>(bits) << 16);
 }
 
-/* Brings a tile of cells into shared memory. `nothing` stands for what is not in the table and, if they are skipped,
- * for NaNs; see(value) is told of each value. */
+/* Brings a tile of cells into shared memory. `nothing` stands for what is not in the table and, where NaN are left out,
+ * for them; see(value) is told of each value. */
 template <class VALUE, class SEE> DEVICE void bring_tile(const cell_table &table, const operator_pass &pass,
                                                          const operator_place &place, VALUE nothing, VALUE *shared,
                                                          const SEE &see) {
     constexpr unsigned COUNT = VECTOR_BYTES / sizeof(VALUE), SMALL = VECTOR_BYTES / sizeof(uint16_t);
     const auto value_of = [&](VALUE value, bool is_there) {
-        const VALUE kept = !is_there || (table.any.skip_nan && value != value) ? nothing : value;
+        const VALUE kept = !is_there || (table.any.without_nan && value != value) ? nothing : value;
         see(kept);
         return kept;
     };
@@ -171,7 +171,7 @@ template <class VALUE, class SEE> DEVICE void bring_tile(const cell_table &table
         KEEP_LOOP
         for (unsigned k = 0; k < RUN_ROWS; k++, walk.next()) {
             any_type any = table.any;
-            any.skip_nan = false;
+            any.without_nan = false;
             const VALUE value = walk.is_there(place) ? any_value_at<VALUE>(walk.at, 0, any) : nothing;
             shared[cell_at(walk.row, walk.column, pass.log_across)] = value_of(value, walk.is_there(place));
         }
@@ -191,7 +191,7 @@ template <class VALUE, class SEE> DEVICE void bring_factors(const operator_pass 
     const unsigned log_across = factors.per_column ? pass.log_across : 0;
     const unsigned all = (factors.per_row ? UNIT_ROWS << pass.log_units : 1) << log_across;
     any_type any = factors.cells.any;
-    any.skip_nan = false;
+    any.without_nan = false;
     KEEP_LOOP
     for (unsigned number = thread_index(); number < all; number += block_threads()) {
         const unsigned row = number >> log_across, column = number & ((1u << log_across) - 1);

@@ -37,7 +37,7 @@ template <class VALUE> static cell_table cells_of(const void *data, ptrdiff_t st
 
 /* The cells of a pass's table, and of its results; `step` from table to table. */
 template <class VALUE> static cell_table cells_in(const kernel_pass &pass, ptrdiff_t step, unsigned across) {
-    return cells_of<VALUE>(pass.in, pass.in_stride, step, pass.in_type, pass.skip_nan != 0, pass.columns, across);
+    return cells_of<VALUE>(pass.in, pass.in_stride, step, pass.in_type, pass.load.without_nan, pass.columns, across);
 }
 template <class VALUE> static cell_table cells_out(const kernel_pass &pass, ptrdiff_t step, unsigned across) {
     return cells_of<VALUE>(pass.out, pass.out_stride, step, pass.out_type, false, pass.columns, across);

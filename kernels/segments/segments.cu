@@ -106,7 +106,7 @@ struct nan_pass {
     ptrdiff_t stride;
     size_t columns;
     any_type any;
-    uint64_t *skipped;
+    uint64_t *nans;
 };
 
 KERNEL LAUNCH_BOUNDS(EACH_THREADS, 1) segment_nans_kernel(nan_pass pass) {
@@ -123,12 +123,12 @@ KERNEL LAUNCH_BOUNDS(EACH_THREADS, 1) segment_nans_kernel(nan_pass pass) {
         count += value != value;
     });
     if (count > 0)
-        atomic_add(pass.skipped, count);
+        atomic_add(pass.nans, count);
 }
 
 static int count_nans(const kernel_segmented_pass &from, const segment_plan &plan) {
     const kernel_pass &given = from.pass;
-    if (!from.skipped || !type_is_float(given.in_type) || given.rows == 0 || given.columns == 0)
+    if (!given.load.nans || !type_is_float(given.in_type) || given.rows == 0 || given.columns == 0)
         return 0;
     const nan_pass pass = {plan.where,
                            given.in,
@@ -137,7 +137,7 @@ static int count_nans(const kernel_segmented_pass &from, const segment_plan &pla
                            any_type{static_cast<uint8_t>(given.in_type),
                                     static_cast<uint8_t>(type_bytes(given.in_type)),
                                     !is_aligned(given.in, given.in_type), false},
-                           from.skipped};
+                           given.load.nans};
     return launch(segment_nans_kernel, each_blocks(given.rows * given.columns), EACH_THREADS, 0, given.stream, pass);
 }
 

@@ -39,12 +39,12 @@ template <class SUM, class RUN> DEVICE void with_type(table_type type, const RUN
 }
 
 /* A value, given its bits. */
-template <class SUM, class C, class BITS> DEVICE SUM sum_of_bits(BITS bits, bool skip_nan) {
+template <class SUM, class C, class BITS> DEVICE SUM sum_of_bits(BITS bits, bool without_nan) {
     const typename bits_of_size<sizeof(C)>::type own = static_cast<typename bits_of_size<sizeof(C)>::type>(bits);
     C value;
     memcpy(&value, &own, sizeof value);
     const SUM sum = sum_of<SUM>(value);
-    return !may_reorder<SUM>() && skip_nan && sum != sum ? sum_identity<SUM>() : sum;
+    return !may_reorder<SUM>() && without_nan && sum != sum ? sum_identity<SUM>() : sum;
 }
 
 /* The bits of a lane's values, each in a word of the size of a sum. */
@@ -120,7 +120,7 @@ DEVICE void any_load(const tile_pass &pass, const tile_place &place, tile_values
         UNROLL
         for (unsigned k = 0; k < SHAPE::STEPS * VALUES; k++)
             value_of<SHAPE>(values, k) =
-                sum_of_bits<Sum, decltype(type)>(bits[k / VALUES][k % VALUES], pass.any.skip_nan);
+                sum_of_bits<Sum, decltype(type)>(bits[k / VALUES][k % VALUES], pass.any.without_nan);
     });
     if (place.end != SHAPE::TILE_ROWS)
         UNROLL
@@ -138,7 +138,7 @@ template <class SUM> DEVICE SUM any_value_at(const void *in, ptrdiff_t at, any_t
         typedef typename bits_of_size<sizeof(C)>::type Bits;
         const Bits bits = any.by_bytes ? static_cast<Bits>(load_bytes(from, sizeof(C)))
                                        : load_vector(reinterpret_cast<const Bits *>(from));
-        sum = sum_of_bits<SUM, C>(bits, any.skip_nan);
+        sum = sum_of_bits<SUM, C>(bits, any.without_nan);
     });
     return sum;
 }

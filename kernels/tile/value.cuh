@@ -46,8 +46,8 @@ struct small_float {
 };
 template <class SUM> struct any_value { SUM sum; };
 struct any_type {
-    uint8_t type, size;      /* a table_type, and its bytes */
-    bool by_bytes, skip_nan; /* values are not aligned to their size; a NaN counts as nothing */
+    uint8_t type, size;         /* a table_type, and its bytes */
+    bool by_bytes, without_nan; /* values are not aligned to their size; a NaN counts as nothing */
 };
 
 template <class INPUT> struct input_traits { static constexpr bool ANY = false, LOOSE = false; };

@@ -43,11 +43,10 @@ table_status cuda_batch(const struct scan *scan, void *workspace) {
                                        .in_type = scan->in.type,
                                        .out_type = scan->out.type,
                                        .exclusive = scan->exclusive,
-                                       .skip_nan = scan->load.without_nan,
+                                       .load = scan->load,
                                        .carry_in = scan->carry_in,
                                        .carry_out = scan->carry_out,
                                        .first_overflow = scan->first_overflow,
-                                       .skipped = scan->load.nans,
                                        .stream = scan->stream};
     table_status status = TABLE_OK;
     if (cuda_is_operator(scan))

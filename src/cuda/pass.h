@@ -19,7 +19,7 @@ static inline struct kernel_pass cuda_pass(const struct scan *scan) {
                                 .out_type = scan->out.type,
                                 .chunk_rows = kernel_chunk_rows(scan->out.type, scan->in.columns),
                                 .exclusive = scan->exclusive,
-                                .skip_nan = scan->load.without_nan,
+                                .load = scan->load,
                                 .first_overflow = scan->first_overflow,
                                 .stream = scan->stream};
 }

@@ -25,8 +25,7 @@ static struct kernel_segmented_pass segmented_pass(const struct scan *scan, cons
                                           .is_reversed = segments->mirrored,
                                           .has_offsets = segments->has_row_before,
                                           .carry_in = scan->carry_in,
-                                          .carry_out = scan->carry_out,
-                                          .skipped = scan->load.nans};
+                                          .carry_out = scan->carry_out};
 }
 
 size_t cuda_segments_workspace(const struct scan *scan, const struct segments *segments) {

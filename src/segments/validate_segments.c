@@ -1,5 +1,7 @@
 /* The gate of calls on segments: the tables are checked as those of a plain call, and what has rows for each segment
  * here. */
+#include <string.h>
+
 #include "../checked.h"
 #include "../refusals.h"
 #include "../status.h"
@@ -105,17 +107,12 @@ static table_status list_named(const struct scan *scan, const struct segments *s
                            segments->count, scan->in.columns);
     if (values > 0 && !segments->data)
         return status_fail(TABLE_ERROR_ARGUMENT, "segments->data is a null pointer");
-    const struct plan_memory all[NAMED_OF_SEGMENTS] = {
-        {"options->carry_in", scan->carry_in, carried, scan->element->type, false, false},
-        {"options->carry_out", scan->carry_out, carried, scan->element->type, true, false},
-        {"options->first_overflow", scan->first_overflow, 1, TABLE_U64, true, false},
-        {"options->skipped", scan->load.nans, 1, TABLE_U64, true, false},
-        {"segments->data", segments->data, values, segments->type, false, true},
-        {"segments->count_at", segments->count_at, 1, TABLE_U64, false, true},
-        {"segments->found", segments->found, 1, TABLE_U64, true, false},
-        {"segments->wrong", segments->wrong, 1, TABLE_U64, true, false}};
-    for (unsigned i = 0; i < NAMED_OF_SEGMENTS; i++)
-        named[i] = all[i];
+    const struct plan_memory own[] = {{"segments->data", segments->data, values, segments->type, false, true},
+                                      {"segments->count_at", segments->count_at, 1, TABLE_U64, false, true},
+                                      {"segments->found", segments->found, 1, TABLE_U64, true, false},
+                                      {"segments->wrong", segments->wrong, 1, TABLE_U64, true, false}};
+    plan_list_named(scan, segments->count, named);
+    memcpy(named + NAMED_STATE, own, sizeof own); /* after the carries and the words */
     return TABLE_OK;
 }
 
