@@ -195,9 +195,9 @@ static void test_batches(void **state) {
         const struct way *way = &ways[random_below(&random, way_count)];
         size_t columns = 1 + random_below(&random, random_once_in(&random, 5) ? TRIAL_COLUMNS_MOST : 24);
         size_t rows = random_below(&random, random_once_in(&random, 3) ? 1500 : 20);
-        if (random_once_in(&random, 10)) { /* rows of whole vectors, and many of them */
-            columns = 8 * (3 + random_below(&random, 20));
-            rows = 64 + random_below(&random, 1300);
+        if (random_once_in(&random, 5)) { /* rows of whole vectors, and often many of them */
+            columns = 8 * (2 + random_below(&random, 20));
+            rows = 1 + random_below(&random, random_once_in(&random, 2) ? 80 : 1400);
         }
         if (rows * columns > most)
             rows = most / columns;

@@ -171,7 +171,9 @@ template <class SUM> static int run_batch(const batch_pass &pass) {
 }
 
 int kernel_run_batch(const kernel_batch *batch) {
-    const int error = run_batch_lines(*batch);
+    int error = run_batch_lanes(*batch);
+    if (error == static_cast<int>(cudaErrorNotSupported))
+        error = run_batch_lines(*batch);
     if (error != static_cast<int>(cudaErrorNotSupported))
         return error;
     batch_pass pass = {};

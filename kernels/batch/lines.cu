@@ -5,7 +5,6 @@
  * units one below the other. All that batch.cu does beyond this, it does alone. */
 #include "batch/lines.h"
 #include "batch/lines_sums.cuh"
-#include "batch/lines_wide.cuh"
 
 template <class INPUT, class SUM, unsigned V>
 DEVICE void lines_block(const lines_pass &pass, lines_place place, const lines_memory<SUM> &memory) {
@@ -36,34 +35,14 @@ DEVICE void lines_block(const lines_pass &pass, lines_place place, const lines_m
         static_cast<SUM *>(pass.carry_out)[of_table] = column.last;
 }
 
-template <class INPUT, class SUM, unsigned V>
-DEVICE void wide_block(const lines_pass &pass, lines_place place, const lines_memory<SUM> &memory) {
-    const unsigned own = thread_index() % wide_tile<SUM>::COLUMNS;
-    const size_t of_table = place.first_table * pass.columns + place.first_column + own;
-    wide_column<SUM> column(own < place.columns ? carried<SUM>(pass, of_table) : SUM(0));
-    KEEP_LOOP
-    for (size_t row = 0; row < pass.rows; row += pass.down) {
-        place.go_to(pass, row);
-        bring_lines<INPUT, SUM, V>(pass, place, memory);
-        block_barrier();
-        sum_wide<SUM>(pass, place, memory, column);
-        block_barrier();
-        write_lines<INPUT, SUM, V>(pass, place, memory);
-    }
-}
-
-/* WIDE: lines_wide.cuh. */
-template <class INPUT, class SUM, unsigned V, bool WIDE> KERNEL LAUNCH_BOUNDS(COLUMN_THREADS, sizeof(SUM) == 4 ? 4 : 3)
+template <class INPUT, class SUM, unsigned V> KERNEL LAUNCH_BOUNDS(COLUMN_THREADS, sizeof(SUM) == 4 ? 4 : 3)
     lines_kernel(lines_pass pass) {
     SHARED_ARRAY(SUM, values, lines_memory<SUM>::SIZE);
-    SHARED_ARRAY(SUM, totals, WIDE ? COLUMN_THREADS : COLUMN_WARPS * COLUMN_WARPS);
+    SHARED_ARRAY(SUM, totals, COLUMN_WARPS * COLUMN_WARPS);
     const lines_memory<SUM> memory = {values, totals};
     KEEP_LOOP
     for (size_t number = block_index(); number < pass.blocks; number += block_count())
-        if constexpr (WIDE)
-            wide_block<INPUT, SUM, V>(pass, lines_place(pass, number), memory);
-        else
-            lines_block<INPUT, SUM, V>(pass, lines_place(pass, number), memory);
+        lines_block<INPUT, SUM, V>(pass, lines_place(pass, number), memory);
 }
 
 /* The layout of a side, rows going up; NULL data moves to the lowest address of table 0. */
@@ -91,21 +70,6 @@ static bool are_vectors(const lines_pass &pass, const line_layout &layout, unsig
     if (pass.long_as == LINE_IS_TABLE)
         return table % count == 0 && pass.rows * row % count == 0;
     return pass.together * table % count == 0 && (!pass.flip || pass.rows * row % count == 0);
-}
-
-/* Makes tiles of a line of memory across, in vectors of `count`, if a table has columns for three quarters of them, and
- * rows enough. */
-static bool make_wide_tiles(lines_pass &pass, unsigned count) {
-    const unsigned columns = LINE_BYTES / VECTOR_BYTES * count, rows = LINES_VALUES / columns;
-    pass.together = 1;
-    pass.across = columns;
-    pass.down = pass.rows < rows ? static_cast<unsigned>(pass.rows) : rows;
-    pass.panels = (pass.columns + columns - 1) / columns;
-    if (4 * pass.columns < 3 * columns * pass.panels || pass.rows * pass.columns <= LINES_VALUES ||
-        pass.rows < rows / 2)
-        return false;
-    pass.long_as = LINE_IS_ROW;
-    return are_vectors(pass, pass.from, count) && are_vectors(pass, pass.to, count);
 }
 
 /* How large tiles are, and what their lines are, given the values of a vector. False: lines would be short. */
@@ -156,8 +120,7 @@ static bool make_lines(const kernel_batch &batch, lines_pass &pass) {
     pass.to = layout_of(batch, batch.out_stride, batch.out_step);
     pass.from.vectors = reinterpret_cast<uintptr_t>(pass.in) % (in_bytes * count) == 0;
     pass.to.vectors = reinterpret_cast<uintptr_t>(pass.out) % (out_bytes * count) == 0;
-    pass.wide = make_wide_tiles(pass, count);
-    if (!pass.wide && !make_tiles(pass, count))
+    if (!make_tiles(pass, count))
         return false;
     pass.from.line = pass.long_as == LINE_IS_ROW ? pass.from.row : pass.from.table;
     pass.to.line = pass.long_as == LINE_IS_ROW ? pass.to.row : pass.to.table;
@@ -189,9 +152,7 @@ int run_batch_lines(const kernel_batch &batch) {
         typedef typename decltype(pair)::Input Input;
         typedef typename decltype(pair)::Sum Sum;
         constexpr unsigned COUNT = VECTOR_BYTES / sizeof(Sum);
-        const auto kernel = pass.wide      ? lines_kernel<Input, Sum, COUNT, true>
-                            : pass.vectors ? lines_kernel<Input, Sum, COUNT, false>
-                                           : lines_kernel<Input, Sum, 1, false>;
+        const auto kernel = pass.vectors ? lines_kernel<Input, Sum, COUNT> : lines_kernel<Input, Sum, 1>;
         return launch(kernel, blocks, COLUMN_THREADS, 0, batch.stream, pass);
     });
 }

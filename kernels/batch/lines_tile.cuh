@@ -27,7 +27,6 @@ struct lines_pass {
     value_kind kind, result;
     bool exclusive;
     bool flip;         /* rows are summed from the highest address down */
-    bool wide;         /* tiles are those of lines_wide.cuh */
     bool vectors;      /* every line begins on a vector, here and there */
     unsigned lanes;    /* of a group: a power of two, and enough for all rows or for a unit */
     unsigned across;   /* columns of a tile */
