@@ -259,7 +259,7 @@ static bool begin_on_vectors(const kernel_batch &batch, const void *data, table_
 static bool make_lanes(const kernel_batch &batch, lanes_pass &pass) {
     const size_t count = VECTOR_BYTES / kernel_sum_bytes(batch.out_type), row_slots = batch.columns / count;
     const ptrdiff_t apart = static_cast<ptrdiff_t>(count);
-    if (batch.skip_nan || batch.first_overflow || batch.columns % count != 0 || row_slots < FEWEST_SLOTS ||
+    if (batch.load.without_nan || batch.first_overflow || batch.columns % count != 0 || row_slots < FEWEST_SLOTS ||
         row_slots > INT32_MAX / batch.tables ||
         !begin_on_vectors(batch, batch.in, batch.in_type, batch.in_stride, batch.in_step, apart) ||
         !begin_on_vectors(batch, batch.out, batch.out_type, batch.out_stride, batch.out_step, apart))
