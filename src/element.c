@@ -105,9 +105,13 @@ DEFINE_MAPS(F64, f64, double)
                                       .nothing = &identity_##OPERATION##_##TYPE,                                       \
                                       .start_is_zero = START_##OPERATION(TYPE) == 0},
 #define MAP_ROW(OPERATION, TYPE, C, ORDER, CHECK)                                                                      \
-    [ELEMENT_##OPERATION##_##TYPE] = {                                                                                 \
-        FIELDS(OPERATION, TYPE, C, ORDER, CHECK), .take = take_##TYPE,     .give = give_##TYPE,                        \
-        .of_row = row_##OPERATION##_##TYPE,       .settle = settle_##TYPE, .nothing = &nothing_##OPERATION##_##TYPE},
+    [ELEMENT_##OPERATION##_##TYPE] = {FIELDS(OPERATION, TYPE, C, ORDER, CHECK),                                        \
+                                      .is_map = true,                                                                  \
+                                      .take = take_##TYPE,                                                             \
+                                      .give = give_##TYPE,                                                             \
+                                      .of_row = row_##OPERATION##_##TYPE,                                              \
+                                      .settle = settle_##TYPE,                                                         \
+                                      .nothing = &nothing_##OPERATION##_##TYPE},
 static const struct element elements[ELEMENTS] = {TABLE_NUMBER_ELEMENTS(NUMBER_ROW) TABLE_MAP_ELEMENTS(MAP_ROW)};
 
 static const struct {

@@ -16,6 +16,7 @@ struct element {
     table_type type; /* of its value: what carries of the caller and totals are, and what values are loaded as */
     size_t bytes;    /* of one element; may be more than those of its value */
     bool ordered;    /* joined along the tree, and in no other order */
+    bool is_map;     /* more than its value, so that rows of elements are not rows of values */
     enum element_check check;
     element_combine *combine;
     const void *identity; /* the element that changes nothing where it comes before or after another */
@@ -23,7 +24,7 @@ struct element {
     const void *start;    /* what a scan begins with where the caller has no row for that */
     bool start_is_zero;   /* in all bytes, and then those of the identity of elements in any order are, too */
 
-    /* Where an element is more than its value, and NULL where it is not: the elements that known values are, the values
+    /* Of maps, and NULL for others: the elements that known values are, the values
      * of such elements, and the elements that single rows are; `factors` only for recurrences. */
     void (*take)(void *elements, const void *values, size_t count);
     void (*give)(void *values, const void *elements, size_t count);
@@ -47,9 +48,6 @@ const struct element *element_kept_as(table_operation operation, table_type kept
 /* Makes `count` elements side by side those at `one`; and tells whether they are. */
 void element_fill(const struct element *element, void *to, const void *one, size_t count);
 bool element_is_all(const struct element *element, const void *elements, const void *one, size_t count);
-
-/* Whether elements are more than their values, so that rows of the one are not rows of the other. */
-static inline bool element_is_map(const struct element *element) { return element->take; }
 
 /* Rows of elements that follow the header of a state. */
 unsigned element_state_rows(const struct element *element);

@@ -5,7 +5,6 @@
 #include <tuplescan/stages.h>
 
 #include "checked.h"
-#include "layout.h"
 #include "status.h"
 #include "views.h"
 
@@ -86,7 +85,7 @@ static table_strategy choose_strategy(const struct backend *backend, const struc
                                       bool totals_only) {
     const bool goes_on = scan->state && scan->element->ordered;
     const bool by_operators = backend->takes_values && scan->element->operation != TABLE_SUM;
-    if ((goes_on && !backend->copy_rows) || element_is_map(scan->element) || by_operators)
+    if ((goes_on && !backend->copy_rows) || scan->element->is_map || by_operators)
         return TABLE_STRATEGY_FUSED; /* the stages know no state, and no table of maps */
     /* Where the host does not know how far a sum is, it cannot know either where the chunks of a fused pass begin. */
     totals_only = totals_only || (goes_on && scan->chunks > 0 && !scan->header_before);

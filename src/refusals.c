@@ -130,7 +130,7 @@ table_status refuse_operation(const struct call *call, bool has_rows) {
 
 table_status refuse_segments(const struct call *call, uint64_t count) {
     const struct element *element = call->scan.element;
-    if (element_is_map(element))
+    if (element->is_map)
         return status_fail(TABLE_ERROR_BACKEND, "%s on the CUDA backend do not know segments yet",
                            element_plural(element));
     if (count >= UINT32_MAX)

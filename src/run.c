@@ -68,9 +68,7 @@ table_status run_move_findings(const struct backend *backend, const struct scan 
 
 /* Rows of maps in the place of the caller's rows of values: what a recurrence or product begins with, and what it
  * carries out. They come first in a workspace. */
-static bool has_map_rows(const struct call *call) {
-    return element_is_map(call->scan.element) && !call->backend->takes_values;
-}
+static bool has_map_rows(const struct call *call) { return call->scan.element->is_map && !call->backend->takes_values; }
 
 static size_t count_maps(const struct scan *scan) { return scan->in.columns * scan->tables; }
 

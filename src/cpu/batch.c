@@ -69,7 +69,7 @@ static struct division divide(const struct scan *one) { return division_make(one
 /* Tables of so few values that most of the time would go to what is done once a table. */
 static bool are_tiny(const struct scan *scan) {
     const ptrdiff_t columns = (ptrdiff_t)scan->in.columns;
-    return scan->out.type == scan->element->type && !element_is_map(scan->element) && !scan->first_overflow &&
+    return scan->out.type == scan->element->type && !scan->element->is_map && !scan->first_overflow &&
            scan->in.rows * scan->in.columns <= CPU_TINY_VALUES && scan->in.stride == columns &&
            scan->out.stride == columns && view_is_aligned(scan->out.data, scan->out.type);
 }
@@ -83,30 +83,6 @@ static void put_rows(const struct division *division, const struct scan *first, 
     if (!sums)
         element_fill(division->element, starts, division->element->start, columns);
     division_give(division, rows, first->out_step, sums ? sums : starts, sums ? (ptrdiff_t)columns : 0, count, columns);
-}
-
-/* A call for 4 x 3 values of f32 takes 165 ns by the kernel for tiny tables, which is made for many of them, and 240 ns
- * otherwise; for 24 values both take as long (Intel Xeon with AVX-512, one thread). */
-enum { LONE_VALUES = 16 };
-
-bool cpu_is_tiny(const struct scan *scan) {
-    const ptrdiff_t columns = (ptrdiff_t)scan->in.columns;
-    return scan->in.rows > 0 && !element_is_map(scan->element) && scan->in.rows * scan->in.columns <= LONE_VALUES &&
-           scan->in.type == scan->out.type && scan->out.type == scan->element->type && scan->in.stride == columns &&
-           scan->out.stride == columns && scan->out.data && scan_is_plain(scan) && !scan->state;
-}
-
-void cpu_scan_tiny(const struct scan *scan) {
-    const struct cpu_tiny tiny = {.rows = scan->in.rows, .columns = scan->in.columns, .exclusive = scan->exclusive};
-    const size_t bytes = tiny.rows * tiny.columns * table_type_size(scan->out.type);
-    uint64_t from[LONE_VALUES], to[LONE_VALUES];
-    const void *in = scan->in.data;
-    void *const out = view_is_aligned(scan->out.data, scan->out.type) ? scan->out.data : to;
-    if (!view_is_aligned(in, scan->in.type))
-        in = memcpy(from, in, bytes);
-    isa_kernels_in_use()->elements[scan->element->id]->tiny(&tiny, in, out, scan->carry_in, scan->carry_out, 1);
-    if (out == to)
-        memcpy(scan->out.data, to, bytes);
 }
 
 static void scan_tiny(const struct jobs *jobs, size_t number, unsigned thread) {

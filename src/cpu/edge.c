@@ -9,7 +9,7 @@
 /* Maps have the rows that are missing first, as rows of the kernel, and then the values of the others. */
 size_t edge_bytes(const struct division *division, size_t panel_bytes) {
     const size_t group = division->kernel->group_rows;
-    const size_t maps = element_is_map(division->element) ? group * division->row_bytes : 0;
+    const size_t maps = division->element->is_map ? group * division->row_bytes : 0;
     return maps + round_up(group * panel_bytes, CPU_ALIGNMENT);
 }
 
@@ -71,7 +71,7 @@ static void set_formats(struct worker *worker, enum cpu_format in, enum cpu_form
 static void run_kernel(struct worker *worker, const struct division *division, const struct part *part,
                        const struct group *group, bool results) {
     struct cpu_state *state = &worker->state;
-    const bool maps = element_is_map(division->element);
+    const bool maps = division->element->is_map;
     const ptrdiff_t columns = (ptrdiff_t)part->columns;
     char *const values = (char *)(uintptr_t)(maps ? group->values : group->missing);
     const size_t rows = maps ? group->rows : worker->missing + group->rows;
@@ -90,7 +90,7 @@ static void run_kernel(struct worker *worker, const struct division *division, c
 void edge_take(struct worker *worker, const struct division *division, const struct part *part, size_t done,
                size_t rows, bool results) {
     const struct scan *scan = division->scan;
-    const bool maps = element_is_map(division->element);
+    const bool maps = division->element->is_map;
     const size_t row = part->first_row + done, group_rows = division->kernel->group_rows;
     const size_t pitch = maps ? division->row_bytes : part->columns * division->value_bytes;
     char *const own = worker->edge + (maps ? group_rows : worker->missing) * pitch;

@@ -10,70 +10,52 @@
 
 #include "../backend.h"
 
-extern const struct cpu_kernels cpu_kernels_plain;
+extern const struct cpu_kernels cpu_kernels_plain, cpu_kernels_v2, cpu_kernels_v3, cpu_kernels_v4, cpu_kernels_v4_bits;
+
+/* Each instruction set has the ones before it. */
+static const struct cpu_kernels *const kernels_of[CPU_ISAS] = {
+    [CPU_ISA_PLAIN] = &cpu_kernels_plain,
 #if defined(CPU_X86_64)
-extern const struct cpu_kernels cpu_kernels_v2, cpu_kernels_v3, cpu_kernels_v4, cpu_kernels_v4_bits;
-
-/* What the compiler was allowed to use of each level, as far as processors differ in it. The operating system's part,
- * keeping the wide registers, is looked at too. */
-static bool has_v2(void) {
-    return __builtin_cpu_supports("ssse3") && __builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("popcnt");
-}
-
-/* clang 14 does not know it by name. */
-static bool has_f16c(void) {
-    unsigned a, b, c = 0, d;
-    return __get_cpuid(1, &a, &b, &c, &d) && (c & bit_F16C) != 0;
-}
-
-static bool has_v3(void) {
-    return has_v2() && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
-           __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("fma") && has_f16c();
-}
-
-static bool has_v4(void) {
-    return has_v3() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-           __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
-           __builtin_cpu_supports("avx512vl");
-}
-
-static bool has_v4_bits(void) {
-    return has_v4() && __builtin_cpu_supports("avx512vpopcntdq") && __builtin_cpu_supports("gfni");
-}
+    [CPU_ISA_V2] = &cpu_kernels_v2,       [CPU_ISA_V3] = &cpu_kernels_v3,
+    [CPU_ISA_V4] = &cpu_kernels_v4,       [CPU_ISA_V4_BITS] = &cpu_kernels_v4_bits,
 #endif
+};
+
+/* The best instruction set of this processor, by what the compiler was allowed to use of each, as far as processors
+ * differ in it. The operating system's part, keeping the wide registers, is looked at too. */
+static enum cpu_isa newest(void) {
+#if defined(CPU_X86_64)
+    unsigned a, b, c = 0, d;
+    if (!__builtin_cpu_supports("ssse3") || !__builtin_cpu_supports("sse4.2") || !__builtin_cpu_supports("popcnt"))
+        return CPU_ISA_PLAIN;
+    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("bmi") || !__builtin_cpu_supports("bmi2") ||
+        !__builtin_cpu_supports("fma") || !__get_cpuid(1, &a, &b, &c, &d) ||
+        (c & bit_F16C) == 0) /* which clang 14 does not know by name */
+        return CPU_ISA_V2;
+    if (!__builtin_cpu_supports("avx512f") || !__builtin_cpu_supports("avx512bw") ||
+        !__builtin_cpu_supports("avx512cd") || !__builtin_cpu_supports("avx512dq") ||
+        !__builtin_cpu_supports("avx512vl"))
+        return CPU_ISA_V3;
+    return __builtin_cpu_supports("avx512vpopcntdq") && __builtin_cpu_supports("gfni") ? CPU_ISA_V4_BITS : CPU_ISA_V4;
+#else
+    return CPU_ISA_PLAIN;
+#endif
+}
+
+const struct cpu_kernels *isa_kernels(enum cpu_isa isa) { return isa <= newest() ? kernels_of[isa] : NULL; }
 
 static const struct cpu_kernels *forced;
 
-const struct cpu_kernels *isa_kernels(enum cpu_isa isa) {
-    switch (isa) {
-    case CPU_ISA_PLAIN:
-        return &cpu_kernels_plain;
-#if defined(CPU_X86_64)
-    case CPU_ISA_V2:
-        return has_v2() ? &cpu_kernels_v2 : NULL;
-    case CPU_ISA_V3:
-        return has_v3() ? &cpu_kernels_v3 : NULL;
-    case CPU_ISA_V4:
-        return has_v4() ? &cpu_kernels_v4 : NULL;
-    case CPU_ISA_V4_BITS:
-        return has_v4_bits() ? &cpu_kernels_v4_bits : NULL;
-#endif
-    default:
-        return NULL;
-    }
-}
-
-/* Asked once: small tables would feel it. */
-static const struct cpu_kernels *newest(void) {
+/* The processor is asked once: small tables would feel it. */
+const struct cpu_kernels *isa_kernels_in_use(void) {
     static const struct cpu_kernels *_Atomic known;
-    const struct cpu_kernels *kernels = atomic_load_explicit(&known, memory_order_relaxed);
-    for (int isa = CPU_ISAS - 1; kernels == NULL; isa--)
-        kernels = isa_kernels((enum cpu_isa)isa);
-    atomic_store_explicit(&known, kernels, memory_order_relaxed);
+    const struct cpu_kernels *kernels = forced ? forced : atomic_load_explicit(&known, memory_order_relaxed);
+    if (kernels == NULL) {
+        kernels = kernels_of[newest()];
+        atomic_store_explicit(&known, kernels, memory_order_relaxed);
+    }
     return kernels;
 }
-
-const struct cpu_kernels *isa_kernels_in_use(void) { return forced ? forced : newest(); }
 
 void isa_force(const struct cpu_kernels *kernels) { forced = kernels; }
 

@@ -63,7 +63,7 @@ static struct segmented plan(const struct scan *scan, const struct segments *seg
         all.worker_bytes = round_up(division.worker_bytes, CPU_ALIGNMENT);
         all.has_short = division.kernel->segments && !scan->first_overflow;
     }
-    all.map_row_bytes = element_is_map(scan->element) ? round_up(scan_row_bytes(scan), CPU_ALIGNMENT) : 0;
+    all.map_row_bytes = scan->element->is_map ? round_up(scan_row_bytes(scan), CPU_ALIGNMENT) : 0;
     return all;
 }
 

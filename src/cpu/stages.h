@@ -11,11 +11,6 @@ size_t cpu_fused_plan(const struct scan *scan, bool in_one, struct backend_pass 
 table_status cpu_fused(const struct scan *scan, const struct backend_pass *pass, void *workspace);
 table_status cpu_share(unsigned threads, size_t count, void (*work)(void *context, size_t number), void *context);
 bool cpu_prefers_batch(const struct scan *scan);
-
-/* Whether one table has so few values, and so few wishes, that it is summed by cpu_scan_tiny(), without a workspace: by
- * its shape and the options, wherever it lies. */
-bool cpu_is_tiny(const struct scan *scan);
-void cpu_scan_tiny(const struct scan *scan);
 size_t cpu_batch_workspace(const struct scan *scan);
 table_status cpu_batch(const struct scan *scan, void *workspace);
 size_t cpu_segments_workspace(const struct scan *scan, const struct segments *segments);

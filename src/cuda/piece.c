@@ -1,6 +1,6 @@
 /* Sums that go on, on a device: floats by kernels that find in the state how far the sum has come; and where the host
  * knows it, too, by a fused pass from where a chunk begins. */
-#include "../layout.h"
+#include "../checked.h"
 #include "fused.h"
 #include "pass.h"
 #include "runtime.h"

@@ -3,8 +3,8 @@
 #ifndef KEY_CALL_H
 #define KEY_CALL_H
 
+#include "checked.h"
 #include "keys.h"
-#include "layout.h"
 #include "run.h"
 
 /* One of a call's tables, each checked by itself; the first one has the keys. What is written may lie in no other

@@ -1,6 +1,6 @@
 #include "pieces.h"
 
-#include "layout.h"
+#include "checked.h"
 #include "seconds.h"
 #include "state/state_call.h"
 #include "status.h"

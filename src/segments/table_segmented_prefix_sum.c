@@ -1,6 +1,5 @@
 /* The calls of tuplescan/segmented_prefix_sum.h: validate, bring what the backend does not reach, run. */
 #include "../checked.h"
-#include "../layout.h"
 #include "../plan.h"
 #include "../run.h"
 #include "../status.h"

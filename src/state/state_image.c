@@ -95,7 +95,7 @@ static void cut_levels(struct appending *work, uint64_t first, size_t units) {
         struct level *level = &work->levels[work->count++];
         const uint64_t from = (first + STATE_UNIT - 1) / STATE_UNIT, to = (first + units) / STATE_UNIT;
         *level = (struct level){.rows = units, .head = units};
-        more = units > STATE_UNIT && from < to && !element_is_map(work->scan->element);
+        more = units > STATE_UNIT && from < to && !work->scan->element->is_map;
         if (more) {
             level->head = from * STATE_UNIT - first;
             level->tail = first + units - to * STATE_UNIT;

@@ -180,7 +180,7 @@ void state_last_sums(const struct sum_state *state, void *row) {
 }
 
 void state_give_sums(const struct sum_state *state, void *row) {
-    if (element_is_map(state_element(state)))
+    if (state_element(state)->is_map)
         put_sums(state, row, true);
     else
         state_last_sums(state, row);
