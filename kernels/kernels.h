@@ -83,6 +83,12 @@ struct kernel_operator_pass {
     ptrdiff_t in_step, out_step;
     const void *carry_in; /* a row of values for each table; NULL: what the operation begins with */
     void *carry_out;      /* the results of each table's last row, perhaps at carry_in; NULL: not wanted */
+
+    /* One table of elements in the tree's order, whose rows continue those of a state that has begun (private/state.h),
+     * in the place of carry_in. What they leave goes to `to`, as from kernel_run_piece() but for the header. NULL: the
+     * rows begin. */
+    const void *from;
+    void *to;
 };
 
 /* The separate stages of operators, by units. A table has rows of elements as in private/elements.h, one more than it
@@ -90,7 +96,8 @@ struct kernel_operator_pass {
 int kernel_operator_totals(const struct kernel_operator_pass *pass, void *seeds);
 
 /* In place, from carry_in to carry_out: rows u + 1 are totals, and row u becomes what unit u begins with. A table has
- * `rows` rows of seeds, at least two. Where the tables are, and their rows, is not looked at. */
+ * `rows` rows of seeds, at least two; one that goes on as many as it may need, wherever it begins. Where tables are is
+ * not looked at, nor are their rows, but of one that goes on. */
 int kernel_operator_sweep(const struct kernel_operator_pass *pass, void *seeds, size_t rows);
 
 /* The results, given the rows of seeds that the sweep has made. */
@@ -198,19 +205,20 @@ size_t kernel_head_rows(const struct kernel_pass *pass, uint64_t before);
 int kernel_run_ends(const struct kernel_pass *pass, const struct kernel_piece *piece, const struct kernel_head *head);
 
 /* Before and behind a call whose state is in memory of the device: enter() begins a state that is all zero, with
- * carry_in or zeros as its start, or sets STATE_REFUSED if it is not of such sums; then leave() changes nothing, unless
+ * carry_in as its start, or sets STATE_REFUSED if it is not of such elements; then leave() changes nothing, unless
  * the rows before the call are known, which is to say that the state is a right one and has begun. leave() takes over
- * the rows that floats have left, zeroes those that mean nothing any more, and counts the rows, in the finding of the
- * first overflow, too. Without rows the sums so far go to carry_out. */
+ * the rows that elements in the tree's order have left, zeroes those that mean nothing any more, and counts the rows,
+ * in the finding of the first overflow, too. Without rows the results so far go to carry_out. */
 #define KERNEL_UNKNOWN_ROWS UINT64_MAX
 struct kernel_state_call {
     void *state;
     const void *left;
-    table_type type; /* of the sums */
+    kernel_operation operation;
+    table_type type; /* of the values of its elements */
     size_t columns, rows;
     uint64_t before;      /* rows before the call, or KERNEL_UNKNOWN_ROWS */
-    const void *carry_in; /* NULL: zeros */
-    void *carry_out;      /* NULL: not wanted */
+    const void *carry_in; /* a row of values; NULL: what the operation begins with */
+    void *carry_out;      /* of values; NULL: not wanted */
     uint64_t *first_overflow;
     void *stream;
 };

@@ -116,9 +116,7 @@ table_status refuse_operation(const struct call *call, bool has_rows) {
     const struct {
         bool is_asked;
         const char *name;
-    } missing[] = {{scan->state, "a state"},
-                   {scan->first_overflow, "first_overflow"},
-                   {call->device < 0 && has_rows, "tables in host memory"}};
+    } missing[] = {{scan->first_overflow, "first_overflow"}, {call->device < 0 && has_rows, "tables in host memory"}};
     if (scan->element->operation == TABLE_SUM || !call->backend->copy_rows)
         return TABLE_OK;
     for (size_t i = 0; i < sizeof missing / sizeof *missing; i++)

@@ -110,10 +110,8 @@ static void check_table(struct random *random, const struct way *way, table_oper
                       .has_start = random_once_in(random, 2),
                       .with_state = !in_tables && !random_once_in(random, 4),
                       .in_tables = in_tables};
-    if (trial_is_map(&t)) {
+    if (trial_is_map(&t))
         t.offsets = false;
-        t.with_state = t.with_state && is_on_cpu(&t);
-    }
     if (operation == TABLE_RECURRENCE) {
         t.a_type = pair.in == TABLE_F64 || random_once_in(random, 2) ? pair.in : TABLE_F32;
         t.a_by_row = !random_once_in(random, 3);
@@ -122,8 +120,9 @@ static void check_table(struct random *random, const struct way *way, table_oper
     }
     t.exclusive = !t.offsets && random_once_in(random, 2);
     t.skip_nan = element_is_float(pair.out) && random_once_in(random, 3);
-    if (operation == TABLE_SUM && element_is_float(pair.out) && rows * columns < 100000 && !in_tables &&
-        random_once_in(random, 4)) {
+    if ((trial_is_map(&t) || operation == TABLE_SUM) && element_is_float(pair.out) && rows * columns < 100000 &&
+        !in_tables && random_once_in(random, 4)) {
+        t.shifted = false;
         t.before = 1 + rows_before(random);
         t.with_state = true;
         t.has_start = false;
@@ -157,7 +156,6 @@ static void test_maps(void **state) {
                     check_random_table(&random, &ways[i], round % 4 == 0 ? TABLE_PRODUCT : TABLE_RECURRENCE, pair);
 }
 
-/* The CUDA backend has fewer forms of the other operations, which test_operations.c looks at. */
 static void test_random_cuts(void **state) {
     const unsigned rounds = (run_small() ? 2 : 14) * run_rounds();
     struct random random = {run_seed()};
@@ -167,7 +165,7 @@ static void test_random_cuts(void **state) {
         for (table_operation operation = TABLE_SUM; operation <= TABLE_PRODUCT; operation++)
             for (size_t number = 0; operation_pair(operation, number, &pair); number++)
                 for (unsigned round = 0; round < rounds; round += operation == TABLE_SUM ? 1 : 3)
-                    if ((operation == TABLE_SUM || ways[i].backend == TABLE_BACKEND_CPU) &&
+                    if ((operation == TABLE_SUM || (ways[i].direct && !ways[i].fused_alone)) &&
                         random_once_in(&random, run_few()))
                         check_random_table(&random, &ways[i], operation, pair);
 }

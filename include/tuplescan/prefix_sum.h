@@ -160,7 +160,7 @@ typedef struct table_scan_options {
 
     /* How rows are joined: 0, TABLE_SUM, is the sum that the rest of this header speaks of. The others take every
      * option as sums do (first_overflow: sums and products), on the CPU, and on CUDA for tables in device memory
-     * without a state and without first_overflow; the stages by themselves are ARGUMENT errors. What sums begin
+     * without first_overflow; the stages by themselves are ARGUMENT errors. What sums begin
      * with where there is no carry_in is 0, products 1, maxima the least value of the type that they are kept in
      * (table_kept_type(); -infinity of floats), and minima the greatest; results of a narrower type than the kept
      * one are the nearest value that it has. A NaN that counts as nothing is taken as that value. Products of

@@ -7,6 +7,7 @@
 #define OPERATORS_CELLS_CUH
 
 #include "operators/ops.cuh"
+#include "pieces/state_column.cuh"
 
 constexpr unsigned RUN_ROWS = 32, UNIT_RUNS = UNIT_ROWS / RUN_ROWS;
 constexpr unsigned TILE_ACROSS_BYTES = 64; /* columns x units of a tile, as values */
@@ -42,23 +43,31 @@ struct operator_pass {
     unsigned panels, groups, log_across, log_units;
     int careful; /* the rule that nothing has to be known for */
     bool exclusive, has_terms;
+    const sum_state *from; /* the rows go on from there, and what they leave goes to `to`; NULL: they begin */
+    sum_state *to;
 };
 
-/* Where a tile is: `rows` and `columns` of it are in the table. */
+/* Where a tile is. Its rows from `missing` to `rows` and its first `columns` columns are in the table. Missing rows
+ * came before the table: its first unit goes on, and only the first tile has any. */
 struct operator_place {
     size_t table, first_unit, first_row, first_column;
-    unsigned rows, columns;
+    unsigned missing, rows, columns;
+    bool is_last; /* of a table that goes on */
+    DEVICE bool has_row(unsigned row) const { return row >= missing && row < rows; }
 };
-DEVICE operator_place operator_place_of(const operator_pass &pass, unsigned block) {
+/* `ahead`: rows of the table's first unit that came before it. */
+DEVICE operator_place operator_place_of(const operator_pass &pass, unsigned block, unsigned ahead = 0) {
     operator_place place;
     const unsigned above = block / pass.panels, panel = block - above * pass.panels;
     const unsigned table = above / pass.groups, group = above - table * pass.groups;
     place.table = table;
     place.first_unit = static_cast<size_t>(group) << pass.log_units;
-    place.first_row = place.first_unit * UNIT_ROWS;
+    place.first_row = place.first_unit * UNIT_ROWS - ahead; /* added to a row that is not missing */
     place.first_column = static_cast<size_t>(panel) << pass.log_across;
     const size_t rows = pass.rows - place.first_row, columns = pass.columns - place.first_column;
     const unsigned most_rows = UNIT_ROWS << pass.log_units, across = 1u << pass.log_across;
+    place.missing = group == 0 ? ahead : 0;
+    place.is_last = rows <= most_rows;
     place.rows = rows < most_rows ? static_cast<unsigned>(rows) : most_rows;
     place.columns = columns < across ? static_cast<unsigned>(columns) : across;
     return place;
@@ -92,7 +101,7 @@ template <unsigned PER> struct cell_walk {
         down = (block_threads() * PER) >> pass.log_across;
         down_bytes = static_cast<ptrdiff_t>(down) * table.stride * static_cast<ptrdiff_t>(table.any.size);
     }
-    DEVICE bool is_there(const operator_place &place) const { return row < place.rows && column < place.columns; }
+    DEVICE bool is_there(const operator_place &place) const { return place.has_row(row) && column < place.columns; }
     DEVICE void next() {
         row += down;
         at += down_bytes;
@@ -182,7 +191,7 @@ template <class VALUE, class SEE> DEVICE void bring_tile(const cell_table &table
 template <class VALUE, class SEE> DEVICE void bring_factors(const operator_pass &pass, const operator_place &place,
                                                             VALUE nothing, VALUE *shared, const SEE &see) {
     const factor_table &factors = pass.factors;
-    const bool shifts = factors.shifted && place.first_row == 0;
+    const bool shifts = factors.shifted && place.first_row + place.missing == 0;
     operator_place above = place;
     if (factors.shifted)
         above.first_row--; /* of no table: added to a row that is not the first */
@@ -196,9 +205,9 @@ template <class VALUE, class SEE> DEVICE void bring_factors(const operator_pass 
     for (unsigned number = thread_index(); number < all; number += block_threads()) {
         const unsigned row = number >> log_across, column = number & ((1u << log_across) - 1);
         VALUE value = nothing;
-        if (row < place.rows && column < place.columns) {
+        if (row < place.rows && (row >= place.missing || !factors.per_row) && column < place.columns) {
             const unsigned char *from = cell_address(factors.cells, above, row, 0);
-            if (shifts && row == 0)
+            if (shifts && row == place.missing)
                 from = factors.first ? factors.first + (static_cast<ptrdiff_t>(place.table) * factors.first_step +
                                                         (factors.per_column ? place.first_column : 0)) *
                                                            static_cast<ptrdiff_t>(any.size)

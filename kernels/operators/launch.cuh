@@ -62,6 +62,20 @@ template <class VALUE> static factor_table factors_of(const kernel_operator_pass
     return factors;
 }
 
+/* Units that the table has, or, if it goes on from wherever the device knows, touches at most. */
+static inline size_t operator_units(const kernel_operator_pass &given) {
+    const size_t rows = given.pass.rows;
+    return given.from && rows > 0 ? (rows - 1) / UNIT_ROWS + 2 : (rows + UNIT_ROWS - 1) / UNIT_ROWS;
+}
+
+/* Calls run(whether the rows go on from a state, as a constant), which only elements in the tree's order do. */
+template <class OPS, class RUN> static int with_state(const kernel_operator_pass &given, const RUN &run) {
+    if constexpr (OPS::IS_ORDERED)
+        if (given.from)
+            return run(std::true_type());
+    return given.from ? static_cast<int>(cudaErrorInvalidValue) : run(std::false_type());
+}
+
 /* The rule that nothing has to be known for. */
 static inline int careful_rule(kernel_operation operation, bool is_map) {
     if (!is_map)
@@ -76,13 +90,15 @@ static operator_pass make_operator_pass(const kernel_operator_pass &given, bool 
     operator_pass made = {};
     made.rows = pass.rows;
     made.columns = pass.columns;
-    made.units = (pass.rows + UNIT_ROWS - 1) / UNIT_ROWS;
+    made.units = operator_units(given);
     made.log_across = log_above(pass.columns, log_all);
     made.log_units = log_all - made.log_across;
     const unsigned across = 1u << made.log_across, units = 1u << made.log_units;
     made.panels = static_cast<unsigned>((pass.columns + across - 1) / across);
     made.groups = static_cast<unsigned>((made.units + units - 1) / units);
     made.careful = careful_rule(given.operation, OPS::HAS_FACTORS);
+    made.from = static_cast<const sum_state *>(given.from);
+    made.to = static_cast<sum_state *>(given.to);
     made.exclusive = pass.exclusive != 0;
     made.has_terms = !OPS::HAS_FACTORS || given.operation == KERNEL_LINEAR;
     made.in = cells_in<Value>(pass, given.in_step, across);
@@ -105,7 +121,7 @@ template <class OPS> static int fit_operator_pass(const kernel_operator_pass &gi
     return error;
 }
 
-/* Calls run(OPS(), pass, blocks): a block a tile. */
+/* Calls run(OPS(), whether rows go on from a state, pass, blocks): a block a tile. */
 template <class RUN> static int run_operator_tiles(const kernel_operator_pass &given, bool writes, const RUN &run) {
     const size_t tables = given.tables > 1 ? given.tables : 1;
     return with_ops(given.operation, given.kept, [&](auto ops) {
@@ -118,7 +134,8 @@ template <class RUN> static int run_operator_tiles(const kernel_operator_pass &g
             return 0;
         if (tables > INT32_MAX / tiles)
             return static_cast<int>(cudaErrorInvalidConfiguration);
-        return run(ops, pass, static_cast<unsigned>(tiles * tables));
+        return with_state<decltype(ops)>(
+            given, [&](auto goes_on) { return run(ops, goes_on, pass, static_cast<unsigned>(tiles * tables)); });
     });
 }
 

@@ -5,6 +5,7 @@
  *   Value, Element, Stored  what a cell is kept as; what is joined; and how that lies in rows of totals and seeds
  *   HAS_FACTORS             whether the element of a row is made of two cells, a factor and a term
  *   COMPONENTS              the values that an element is in shared memory
+ *   IS_ORDERED              whether elements are joined in the tree's order alone, so that rows go on from a state
  *
  * RULE is a number that code is compiled for: which operation it is, and for maps what is known of the values (enum
  * map_known). A tile begins with the rule that takes the fewest instructions for the values that it has seen. Where
@@ -40,7 +41,7 @@ template <class VALUE> struct map_ops {
     typedef map_algebra<VALUE> Algebra;
     typedef typename Algebra::Map Element;
     typedef typename Algebra::Stored Stored;
-    static constexpr bool HAS_FACTORS = true;
+    static constexpr bool HAS_FACTORS = true, IS_ORDERED = true;
     static constexpr unsigned COMPONENTS = 4;
 
     static DEVICE int first_rule(int careful, bool has_resets) {
@@ -66,6 +67,8 @@ template <class VALUE> struct map_ops {
             run(std::integral_constant<int, MAP_CAREFUL>());
     }
 
+    static HOST_DEVICE constexpr bool knows_nothing(int rule) { return rule == MAP_CAREFUL || rule == MAP_PRODUCT; }
+
     template <int RULE> static DEVICE Element of_cells(Value term, Value factor) {
         return Algebra::row(factor, term, static_cast<map_known>(RULE));
     }
@@ -82,10 +85,10 @@ template <class VALUE> struct map_ops {
         return Element{1, 0, RULE == MAP_PRODUCT ? Value(0) : Value(-0.0), 0};
     }
     /* What is not in the table, and NaNs that count as nothing, change no result. */
-    static DEVICE Value no_term(int) { return Value(-0.0); }
+    static HOST_DEVICE Value no_term(int) { return Value(-0.0); }
     static DEVICE Value no_factor() { return Value(1); }
     /* What results begin with where nobody says it. */
-    static DEVICE Value start(int careful) { return careful == MAP_PRODUCT ? 1 : 0; }
+    static HOST_DEVICE Value start(int careful) { return careful == MAP_PRODUCT ? 1 : 0; }
 
     /* Whether the rule says of an element, or of a result, what the careful one does. `spoiled` becomes a NaN by what
      * is not finite, and stays one. */
@@ -120,7 +123,7 @@ template <class VALUE> struct map_ops {
     }
     static DEVICE void write(Stored *to, const Element &element) {
         store_vector(&to->factor, element.factor);
-        store_vector(&to->rest, element.rest);
+        store_vector(&to->rest, element.rest + 0); /* no -0.0, as map_write() has it */
         store_vector(&to->term, element.term);
         store_vector(&to->reset, element.reset ? Value(1) : Value(0));
     }
@@ -136,7 +139,7 @@ template <class VALUE> struct map_ops {
 /* Numbers, which are elements as they are, and joined without rounding. RULE is a kernel_operation. */
 template <class VALUE> struct number_ops {
     typedef VALUE Value, Element, Stored;
-    static constexpr bool HAS_FACTORS = false, IS_FLOAT = std::is_floating_point<VALUE>::value;
+    static constexpr bool HAS_FACTORS = false, IS_ORDERED = false, IS_FLOAT = std::is_floating_point<VALUE>::value;
     static constexpr unsigned COMPONENTS = 1;
 
     static DEVICE int first_rule(int careful, bool) { return careful; }
@@ -149,6 +152,8 @@ template <class VALUE> struct number_ops {
             run(std::integral_constant<int, KERNEL_PRODUCT>());
     }
     template <class RUN> static DEVICE void with_careful_rule(int rule, const RUN &run) { with_rule(rule, run); }
+
+    static HOST_DEVICE constexpr bool knows_nothing(int) { return true; }
 
     template <int RULE> static DEVICE Element of_cells(Value value, Value) { return value; }
     /* A NaN is above and below all. Of two zeros, +0 is the greater one. */
@@ -168,7 +173,7 @@ template <class VALUE> struct number_ops {
     }
     template <int RULE> static DEVICE Element settle(Element element) { return element; }
     template <int RULE> static DEVICE Element identity() { return no_term(RULE); }
-    static DEVICE Value no_term(int rule) {
+    static HOST_DEVICE Value no_term(int rule) {
         if (rule == KERNEL_PRODUCT)
             return 1;
         if constexpr (IS_FLOAT)
@@ -179,7 +184,7 @@ template <class VALUE> struct number_ops {
             return rule == KERNEL_MAXIMUM ? 0 : static_cast<Value>(~Value(0));
     }
     static DEVICE Value no_factor() { return 0; }
-    static DEVICE Value start(int rule) { return no_term(rule); }
+    static HOST_DEVICE Value start(int rule) { return no_term(rule); }
     static DEVICE void look_at(Element, Value &) {}
 
     template <int RULE> static DEVICE void put(Value *at, unsigned, Element element) { *at = element; }
@@ -196,10 +201,10 @@ template <class VALUE> struct number_ops {
     static DEVICE Value before_at(const Stored *row, bool) { return load_vector(row); }
 
   private:
-    static DEVICE Value infinity() {
+    static HOST_DEVICE Value infinity() {
         return sizeof(Value) == sizeof(float) ? Value(value_float_of_bits(0x7f800000)) : Value(HUGE_VAL);
     }
-    static DEVICE Value greatest() {
+    static HOST_DEVICE Value greatest() {
         return static_cast<Value>(~static_cast<typename std::make_unsigned<Value>::type>(0) >> 1);
     }
 };

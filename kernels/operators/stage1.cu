@@ -2,12 +2,14 @@
 #include "operators/launch.cuh"
 
 /* A block a tile; a cell is read once. */
-template <class OPS> KERNEL LAUNCH_BOUNDS(most_threads<typename OPS::Value>(), 3)
+template <class OPS, bool GOES_ON> KERNEL LAUNCH_BOUNDS(most_threads<typename OPS::Value>(), 3)
     operator_totals_kernel(operator_pass pass, typename OPS::Stored *seeds) {
     typedef typename OPS::Value Value;
     typedef typename OPS::Element Element;
     SHARED_DYNAMIC(unsigned char, memory);
-    const operator_tile<OPS> tile(pass, memory);
+    const operator_tile<OPS, GOES_ON> tile(pass, memory);
+    if (tile.is_beyond())
+        return;
     int rule = tile.bring();
     for (bool is_done = false; !is_done;) {
         OPS::with_rule(rule, [&](auto known) {
@@ -26,12 +28,14 @@ template <class OPS> KERNEL LAUNCH_BOUNDS(most_threads<typename OPS::Value>(), 3
         is_done = rule == pass.careful || !tile.is_raised(tile_memory<OPS>::IS_DOUBTFUL);
         rule = pass.careful;
     }
+    if constexpr (GOES_ON)
+        OPS::with_careful_rule(pass.careful, [&](auto known) { tile.template leave_runs<decltype(known)::value>(); });
 }
 
 int kernel_operator_totals(const kernel_operator_pass *given, void *seeds) {
-    return run_operator_tiles(*given, false, [&](auto ops, const operator_pass &pass, unsigned blocks) {
+    return run_operator_tiles(*given, false, [&](auto ops, auto goes_on, const operator_pass &pass, unsigned blocks) {
         typedef decltype(ops) Ops;
-        return launch_operator_tiles<Ops>(operator_totals_kernel<Ops>, pass, blocks, given->pass.stream,
-                                          static_cast<typename Ops::Stored *>(seeds));
+        return launch_operator_tiles<Ops>(operator_totals_kernel<Ops, decltype(goes_on)::value>, pass, blocks,
+                                          given->pass.stream, static_cast<typename Ops::Stored *>(seeds));
     });
 }

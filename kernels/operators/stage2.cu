@@ -9,12 +9,16 @@
  */
 #include "operators/launch.cuh"
 
-constexpr unsigned SWEEP_UNITS = 4, MOST_ACROSS = 32, SWEEP_LEVELS = 48;
+constexpr unsigned LOG_SWEEP_UNITS = 2, SWEEP_UNITS = 1 << LOG_SWEEP_UNITS, MOST_ACROSS = 32;
+constexpr unsigned SWEEP_LEVELS = 54; /* rows are at most 2^63, and a round has 4 units or more */
 /* The most threads, which is as many as registers and shared memory allow. */
 template <class VALUE> HOST_DEVICE constexpr unsigned sweep_threads() { return sizeof(VALUE) == 4 ? 1024 : 512; }
 
 template <class OPS> struct sweep_of_operators {
     typename OPS::Stored *seeds; /* of each table one behind the other */
+    const sum_state *from;       /* of a table that goes on, whose units are as many as its `rows` touch */
+    sum_state *to;
+    size_t rows;
     const typename OPS::Value *carry_in;
     typename OPS::Value *carry_out;
     size_t units, columns;
@@ -27,8 +31,22 @@ template <class OPS> struct rounds_before {
     typename OPS::Element waiting[SWEEP_LEVELS]; /* of 2^k rounds */
     typename OPS::Value begins[SWEEP_LEVELS]; /* what the round whose number has its lowest k bits cleared began with */
 
+    /* `blocks(level)` gives the element of 2^level rounds before round number `round`; what that begins with. */
+    template <int RULE, class BLOCKS>
+    DEVICE typename OPS::Value open(uint64_t round, typename OPS::Value start, const BLOCKS &blocks) {
+        KEEP_LOOP
+        for (unsigned level = SWEEP_LEVELS; level-- > 0;) {
+            if (round >> level & 1) {
+                waiting[level] = blocks(level);
+                start = OPS::template apply<RULE>(waiting[level], start);
+            }
+            begins[level] = start;
+        }
+        return start;
+    }
+
     /* The value that the round after this one begins with, given the element of this one. */
-    template <int RULE> DEVICE typename OPS::Value next(size_t round, typename OPS::Element total) {
+    template <int RULE> DEVICE typename OPS::Value next(uint64_t round, typename OPS::Element total) {
         unsigned level = 0;
         for (; round >> level & 1; level++)
             total = OPS::template settle<RULE>(OPS::template after<RULE>(total, waiting[level]));
@@ -40,11 +58,29 @@ template <class OPS> struct rounds_before {
     }
 };
 
-template <class OPS> struct sweep_block {
+/* Where a table that goes on has its units: `ahead` units of its first round came before it, and it has units through
+ * number `end` of the round. */
+struct sweep_place {
+    uint64_t round; /* the number of the first round, among all */
+    unsigned ahead;
+    size_t end;
+};
+template <class OPS, bool GOES_ON> DEVICE sweep_place sweep_place_of(const sweep_of_operators<OPS> &pass) {
+    if (!GOES_ON)
+        return sweep_place{0, 0, pass.units};
+    const uint64_t before = pass.from->rows, unit = before / UNIT_ROWS;
+    const unsigned log_round = pass.log_parts + LOG_SWEEP_UNITS;
+    const unsigned ahead = static_cast<unsigned>(unit & ((1u << log_round) - 1));
+    return sweep_place{unit >> log_round, ahead,
+                       ahead + (static_cast<size_t>(before % UNIT_ROWS) + pass.rows + UNIT_ROWS - 1) / UNIT_ROWS};
+}
+
+template <class OPS, bool GOES_ON> struct sweep_block {
     typedef typename OPS::Value Value;
     typedef typename OPS::Element Element;
     typedef typename OPS::Stored Stored;
     const sweep_of_operators<OPS> &pass;
+    const sweep_place place;
     Value *elements, *values; /* in shared memory: of each thread */
     Stored *column;           /* row 0 */
     size_t carry;             /* the place of the column in rows of carries */
@@ -52,7 +88,7 @@ template <class OPS> struct sweep_block {
     bool is_there;
 
     DEVICE sweep_block(const sweep_of_operators<OPS> &pass_, Value *elements_, Value *values_)
-        : pass(pass_), elements(elements_), values(values_) {
+        : pass(pass_), place(sweep_place_of<OPS, GOES_ON>(pass_)), elements(elements_), values(values_) {
         const unsigned table = block_index() / pass.panels, panel = block_index() - table * pass.panels;
         const size_t first = static_cast<size_t>(panel) << pass.log_across;
         const unsigned across = thread_index() & ((1u << pass.log_across) - 1);
@@ -62,10 +98,21 @@ template <class OPS> struct sweep_block {
         column = pass.seeds + static_cast<size_t>(table) * (pass.units + 1) * pass.columns + first + across;
     }
     DEVICE unsigned parts_above(unsigned count) const { return count << pass.log_across; }
+    DEVICE Value *element_of(unsigned of_part) const {
+        return elements + thread_index() - parts_above(part) + parts_above(of_part);
+    }
 
+    template <int RULE> DEVICE column_of_state<OPS, RULE> state() const {
+        return column_of_state<OPS, RULE>(pass.from, pass.columns, carry);
+    }
+    /* The row of what a unit begins with; `unit` counts from the first round on. */
+    DEVICE Stored *row_of(size_t unit) const { return column + (unit - place.ahead) * pass.columns; }
     template <int RULE> DEVICE Element total_of(size_t unit) const {
-        return is_there && unit < pass.units ? OPS::read(column + (unit + 1) * pass.columns)
-                                             : OPS::template identity<RULE>();
+        if constexpr (GOES_ON)
+            if (is_there && unit < place.ahead)
+                return missing_row<OPS, RULE>(pass.from, pass.columns, carry, place.ahead, static_cast<unsigned>(unit),
+                                              true);
+        return is_there && unit < place.end ? OPS::read(row_of(unit + 1)) : OPS::template identity<RULE>();
     }
     template <int RULE> DEVICE Element join(const Element &later, const Element &earlier) const {
         return OPS::template settle<RULE>(OPS::template after<RULE>(later, earlier));
@@ -102,13 +149,14 @@ template <class OPS> struct sweep_block {
 };
 
 /* The units of a thread in one round: totals become values, in registers. */
-template <class OPS, int RULE> struct sweep_lane {
+template <class OPS, int RULE, bool GOES_ON> struct sweep_lane {
     typedef typename OPS::Value Value;
     typedef typename OPS::Element Element;
+    typedef sweep_block<OPS, GOES_ON> block_of_sweep;
     Element lefts[SWEEP_UNITS];
     Value begins[SWEEP_UNITS], ends[SWEEP_UNITS];
 
-    DEVICE Element join_up(const sweep_block<OPS> &block, size_t first) {
+    DEVICE Element join_up(const block_of_sweep &block, size_t first) {
         UNROLL
         for (unsigned k = 0; k < SWEEP_UNITS; k++)
             lefts[k] = OPS::template settle<RULE>(block.template total_of<RULE>(first + k));
@@ -119,7 +167,7 @@ template <class OPS, int RULE> struct sweep_lane {
             lefts[k] = block.template join<RULE>(lefts[k], lefts[k - half]);
         return lefts[SWEEP_UNITS - 1];
     }
-    DEVICE void go_down(const sweep_block<OPS> &block, size_t first, Value begin) {
+    DEVICE void go_down(const block_of_sweep &block, size_t first, Value begin) {
         begins[0] = begin;
         UNROLL
         for (unsigned half = SWEEP_UNITS / 2; half > 0; half /= 2)
@@ -130,19 +178,24 @@ template <class OPS, int RULE> struct sweep_lane {
         for (unsigned k = 0; k < SWEEP_UNITS; k++) /* by the elements as they are in the table, not settled */
             ends[k] = OPS::template apply<RULE>(block.template total_of<RULE>(first + k), begins[k]);
     }
-    static DEVICE void end(const sweep_block<OPS> &block, typename OPS::Stored *row, Value value) {
+    static DEVICE void end(const block_of_sweep &block, typename OPS::Stored *row, Value value) {
         OPS::write_value(row, value);
         if (block.pass.carry_out)
             store_vector(block.pass.carry_out + block.carry, value);
     }
-    DEVICE void write(const sweep_block<OPS> &block, size_t first) const {
+    DEVICE void write(const block_of_sweep &block, size_t first) const {
         UNROLL
         for (unsigned k = 0; k < SWEEP_UNITS; k++) {
-            typename OPS::Stored *const row = block.column + (first + k) * block.pass.columns;
-            if (!block.is_there || first + k >= block.pass.units)
+            typename OPS::Stored *const row = block.row_of(first + k);
+            if (!block.is_there || first + k >= block.place.end)
                 return;
+            if (GOES_ON && first + k < block.place.ahead)
+                continue;
             OPS::write_seed(row, begins[k]);
-            if (first + k == block.pass.units - 1)
+            if constexpr (GOES_ON)
+                if (first + k == block.place.ahead)
+                    OPS::write_before(row, block.template state<RULE>().last());
+            if (first + k == block.place.end - 1)
                 end(block, row + block.pass.columns, ends[k]);
             else
                 OPS::write_before(row + block.pass.columns, ends[k]);
@@ -150,31 +203,71 @@ template <class OPS, int RULE> struct sweep_lane {
     }
 };
 
-template <class OPS> KERNEL LAUNCH_BOUNDS(sweep_threads<typename OPS::Value>(), 1)
+/* What the table leaves of the blocks before its last unit, which is in the round in hand, number `round`: the thread
+ * that has the unit knows the blocks inside of the round, and the first thread those of whole rounds. */
+template <class OPS, int RULE> DEVICE void leave_blocks(const sweep_block<OPS, true> &block,
+                                                        const sweep_lane<OPS, RULE, true> &lane,
+                                                        const rounds_before<OPS> &before, uint64_t round) {
+    const unsigned log_round = block.pass.log_parts + LOG_SWEEP_UNITS;
+    const unsigned unit = static_cast<unsigned>(block.place.end - 1) & ((1u << log_round) - 1);
+    const auto leave = [&](unsigned level, const typename OPS::Element &element) {
+        OPS::write(row_of_state<typename OPS::Stored>(block.pass.to, block.pass.columns, STATE_BLOCKS + level) +
+                       block.carry,
+                   element);
+    };
+    if (block.is_there && block.part == unit / SWEEP_UNITS) {
+        static_assert(SWEEP_UNITS == 4, "");
+        if (unit & 1)
+            leave(0, (unit & 2) != 0 ? lane.lefts[2] : lane.lefts[0]);
+        if (unit & 2)
+            leave(1, lane.lefts[1]);
+        KEEP_LOOP
+        for (unsigned level = LOG_SWEEP_UNITS; level < log_round; level++)
+            if (unit >> level & 1)
+                leave(level, OPS::template get<RULE>(block.element_of((unit >> level << level) / SWEEP_UNITS - 1),
+                                                     block_threads()));
+    }
+    if (block.is_there && block.part == 0)
+        KEEP_LOOP
+    for (unsigned level = 0; level < SWEEP_LEVELS; level++)
+        if (round >> level & 1)
+            leave(log_round + level, before.waiting[level]);
+}
+
+template <class OPS, bool GOES_ON> KERNEL LAUNCH_BOUNDS(sweep_threads<typename OPS::Value>(), 1)
     operator_sweep_kernel(sweep_of_operators<OPS> pass) {
     typedef typename OPS::Value Value;
     constexpr unsigned THREADS = sweep_threads<Value>();
     SHARED_ARRAY(Value, elements, THREADS * OPS::COMPONENTS);
     SHARED_ARRAY(Value, values, THREADS);
-    const sweep_block<OPS> block(pass, elements, values);
+    const sweep_block<OPS, GOES_ON> block(pass, elements, values);
     OPS::with_careful_rule(pass.careful, [&](auto known) {
         constexpr int RULE = decltype(known)::value;
         rounds_before<OPS> before;
         Value begin = OPS::start(pass.careful);
         if (pass.carry_in && block.part == 0 && block.is_there)
             begin = load_vector(pass.carry_in + block.carry);
-        for (unsigned level = 0; level < SWEEP_LEVELS && block.part == 0; level++)
+        if constexpr (GOES_ON)
+            if (block.part == 0 && block.is_there) {
+                const auto state = block.template state<RULE>();
+                begin = before.template open<RULE>(block.place.round, state.start(), [&](unsigned level) {
+                    return state.block(level + pass.log_parts + LOG_SWEEP_UNITS);
+                });
+            }
+        for (unsigned level = 0; level < SWEEP_LEVELS && block.part == 0 && !GOES_ON; level++)
             before.begins[level] = begin;
-        for (size_t round = 0; (round << pass.log_parts) * SWEEP_UNITS < pass.units; round++) {
+        for (size_t round = 0; (round << pass.log_parts) * SWEEP_UNITS < block.place.end; round++) {
             const size_t first = ((round << pass.log_parts) + block.part) * SWEEP_UNITS;
-            sweep_lane<OPS, RULE> lane;
+            sweep_lane<OPS, RULE, GOES_ON> lane;
             block.template join_parts<RULE>(lane.join_up(block, first));
             lane.go_down(block, first, block.template begin_parts<RULE>(begin));
+            if constexpr (GOES_ON)
+                if (((round + 1) << pass.log_parts) * SWEEP_UNITS >= block.place.end)
+                    leave_blocks<OPS, RULE>(block, lane, before, block.place.round + round);
             if (block.part == 0)
                 begin = before.template next<RULE>(
-                    round,
-                    OPS::template get<RULE>(elements + thread_index() + block.parts_above((1u << pass.log_parts) - 1),
-                                            block_threads()));
+                    block.place.round + round,
+                    OPS::template get<RULE>(block.element_of((1u << pass.log_parts) - 1), block_threads()));
             block_barrier();
             lane.write(block, first);
         }
@@ -183,8 +276,8 @@ template <class OPS> KERNEL LAUNCH_BOUNDS(sweep_threads<typename OPS::Value>(), 
 
 /* Few columns of many units are spread over blocks, as long as a row of theirs is a sector of memory. */
 template <class OPS> static void cut_sweep(sweep_of_operators<OPS> *pass, size_t tables) {
-    constexpr unsigned LOG_THREADS = sizeof(typename OPS::Value) == 4 ? 10 : 9, LOG_UNITS = 2, ENOUGH_BLOCKS = 128;
-    static_assert(1u << LOG_THREADS == sweep_threads<typename OPS::Value>() && 1u << LOG_UNITS == SWEEP_UNITS, "");
+    constexpr unsigned LOG_THREADS = sizeof(typename OPS::Value) == 4 ? 10 : 9, ENOUGH_BLOCKS = 128;
+    static_assert(1u << LOG_THREADS == sweep_threads<typename OPS::Value>(), "");
     const auto cut = [&](unsigned log_across) {
         pass->log_across = log_across;
         pass->log_parts = log_above((pass->units + SWEEP_UNITS - 1) / SWEEP_UNITS, LOG_THREADS - log_across);
@@ -207,13 +300,19 @@ int kernel_operator_sweep(const kernel_operator_pass *given, void *seeds, size_t
         pass.carry_in = static_cast<const typename Ops::Value *>(given->carry_in);
         pass.carry_out = static_cast<typename Ops::Value *>(given->carry_out);
         pass.units = rows - 1;
+        pass.from = static_cast<const sum_state *>(given->from);
+        pass.to = static_cast<sum_state *>(given->to);
+        pass.rows = given->pass.rows;
         pass.columns = given->pass.columns;
         pass.careful = careful_rule(given->operation, Ops::HAS_FACTORS);
         cut_sweep(&pass, tables);
         if (tables > INT32_MAX / pass.panels)
             return static_cast<int>(cudaErrorInvalidConfiguration);
-        return launch(operator_sweep_kernel<Ops>, static_cast<unsigned>(pass.panels * tables),
-                      1u << (pass.log_across + pass.log_parts), 0, given->pass.stream, pass);
+        return with_state<Ops>(*given, [&](auto goes_on) {
+            return launch(operator_sweep_kernel<Ops, decltype(goes_on)::value>,
+                          static_cast<unsigned>(pass.panels * tables), 1u << (pass.log_across + pass.log_parts), 0,
+                          given->pass.stream, pass);
+        });
     });
 }
 

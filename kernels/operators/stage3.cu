@@ -3,11 +3,13 @@
 
 /* A block a tile; a cell is read once and written once, in place safely: a tile is read whole before any of it is
  * written, and nobody else reads it. Only a tile with values that are not finite reads its terms a second time. */
-template <class OPS> KERNEL LAUNCH_BOUNDS(most_threads<typename OPS::Value>(), 3)
+template <class OPS, bool GOES_ON> KERNEL LAUNCH_BOUNDS(most_threads<typename OPS::Value>(), 3)
     operator_results_kernel(operator_pass pass, typename OPS::Stored *seeds) {
     typedef typename OPS::Value Value;
     SHARED_DYNAMIC(unsigned char, memory);
-    const operator_tile<OPS> tile(pass, memory);
+    const operator_tile<OPS, GOES_ON> tile(pass, memory);
+    if (tile.is_beyond())
+        return;
     int rule = tile.bring();
     const bool has_seed = tile.has(tile.unit, tile.column);
     const Value seed =
@@ -42,16 +44,16 @@ template <class OPS> KERNEL LAUNCH_BOUNDS(most_threads<typename OPS::Value>(), 3
             const size_t unit = tile.place.first_unit + row / UNIT_ROWS;
             UNROLL
             for (unsigned k = 0; k < decltype(count)::value; k++)
-                results.at[k] = OPS::before_at(tile.row_of(seeds, unit, column + k), unit == 0);
+                results.at[k] = OPS::before_at(tile.row_of(seeds, unit, column + k), unit == 0 && !GOES_ON);
         }
         return results;
     });
 }
 
 int kernel_operator_results(const kernel_operator_pass *given, void *seeds) {
-    return run_operator_tiles(*given, true, [&](auto ops, const operator_pass &pass, unsigned blocks) {
+    return run_operator_tiles(*given, true, [&](auto ops, auto goes_on, const operator_pass &pass, unsigned blocks) {
         typedef decltype(ops) Ops;
-        return launch_operator_tiles<Ops>(operator_results_kernel<Ops>, pass, blocks, given->pass.stream,
-                                          static_cast<typename Ops::Stored *>(seeds));
+        return launch_operator_tiles<Ops>(operator_results_kernel<Ops, decltype(goes_on)::value>, pass, blocks,
+                                          given->pass.stream, static_cast<typename Ops::Stored *>(seeds));
     });
 }

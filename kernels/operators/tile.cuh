@@ -47,7 +47,13 @@ template <class OPS> struct tile_memory {
     }
 };
 
-template <class OPS> struct operator_tile {
+/* Rows of the table's first unit that came before the table. */
+template <bool GOES_ON> DEVICE unsigned rows_ahead(const operator_pass &pass) {
+    return GOES_ON ? static_cast<unsigned>(pass.from->rows % UNIT_ROWS) : 0;
+}
+
+/* GOES_ON: whether the table's rows go on from a state. */
+template <class OPS, bool GOES_ON = false> struct operator_tile {
     typedef typename OPS::Value Value;
     typedef typename OPS::Element Element;
     typedef typename OPS::Stored Stored;
@@ -62,7 +68,7 @@ template <class OPS> struct operator_tile {
     unsigned factor_rows;              /* rows of the run that have the one factor of all rows, if there is one */
 
     DEVICE operator_tile(const operator_pass &pass_, unsigned char *bytes)
-        : pass(pass_), place(operator_place_of(pass_, block_index())), memory(pass_, bytes),
+        : pass(pass_), place(operator_place_of(pass_, block_index(), rows_ahead<GOES_ON>(pass_))), memory(pass_, bytes),
           apart(memory_of_tile::elements_apart(pass_)) {
         const unsigned above = thread_index() >> pass.log_across;
         column = thread_index() & ((1u << pass.log_across) - 1);
@@ -108,8 +114,13 @@ template <class OPS> struct operator_tile {
             raise(memory_of_tile::HAS_RESETS, has_resets);
         }
         block_barrier();
+        if (GOES_ON && (place.missing > 0 || place.is_last)) /* of what a state says or is told, nothing is known */
+            return pass.careful;
         return OPS::first_rule(pass.careful, OPS::HAS_FACTORS && is_raised(memory_of_tile::HAS_RESETS));
     }
+
+    /* How many rows the table touches is known on the device alone: there may be tiles of none. */
+    DEVICE bool is_beyond() const { return GOES_ON && place.first_unit > 0 && place.first_row >= pass.rows; }
 
     /* The place of an element in shared memory: that of a run at first, and then that of the longest aligned run of
      * runs that ends with it. */
@@ -119,6 +130,24 @@ template <class OPS> struct operator_tile {
     }
     DEVICE Value *cells_of_run() const {
         return memory.cells + (((unit * UNIT_RUNS + run) * (RUN_ROWS + 1)) << pass.log_across) + column;
+    }
+
+    /* Whether a row of the thread's run came before the table. */
+    template <int RULE> DEVICE bool is_missing(unsigned of_run) const {
+        return GOES_ON && OPS::knows_nothing(RULE) && unit == 0 && run * RUN_ROWS + of_run < place.missing;
+    }
+    template <int RULE> DEVICE Element missing(unsigned of_run) const {
+        return column < place.columns ? missing_row<OPS, RULE>(pass.from, pass.columns, place.first_column + column,
+                                                               place.missing, run * RUN_ROWS + of_run, false)
+                                      : OPS::template identity<RULE>();
+    }
+    template <int RULE> DEVICE Element one_row(unsigned of_run) const {
+        Value factor = 0;
+        if (is_missing<RULE>(of_run))
+            return missing<RULE>(of_run);
+        if constexpr (OPS::HAS_FACTORS)
+            factor = of_run < factor_rows ? memory.factors[factor_first + of_run * factor_row] : OPS::no_factor();
+        return OPS::template of_cells<RULE>(cells_of_run()[of_run << pass.log_across], factor);
     }
 
     /* The elements of ROWS_AT_ONCE rows of the thread's run. Places are made anew for each of them: the compiler would
@@ -133,6 +162,9 @@ template <class OPS> struct operator_tile {
             if constexpr (OPS::HAS_FACTORS)
                 factor = first + k < factor_rows ? *of_factor : OPS::no_factor();
             rows[k] = OPS::template of_cells<RULE>(*cell, factor);
+            if constexpr (GOES_ON)
+                if (is_missing<RULE>(first + k))
+                    rows[k] = missing<RULE>(first + k);
         }
     }
 
@@ -227,6 +259,37 @@ template <class OPS> struct operator_tile {
             }
             put_results<RULE>(part * ROWS_AT_ONCE, rows, seed, spoiled);
         }
+    }
+
+    /* What the last unit of a table that goes on leaves of its runs, when they are joined. Runs of at least RUN_ROWS
+     * rows are there; the thread that has the last rows makes the shorter ones. */
+    template <int RULE> DEVICE void leave_runs() const {
+        const unsigned of_unit = (place.rows - 1) / UNIT_ROWS, count = place.rows - of_unit * UNIT_ROWS;
+        if (!place.is_last || unit != of_unit || column >= place.columns)
+            return;
+        const auto leave = [&](unsigned level, const Element &element) {
+            OPS::write(row_of_state<Stored>(pass.to, pass.columns, STATE_RUNS + level) + place.first_column + column,
+                       element);
+        };
+        if (run < STATE_RUN_LEVELS && (count >> run & 1) != 0 && 1u << run >= RUN_ROWS)
+            leave(run, OPS::template get<RULE>(element_at(unit, (count >> run << run) / RUN_ROWS - 1, column), apart));
+        if (run != count / RUN_ROWS)
+            return;
+        Element runs[LOG_RUN_PARTS + 3];
+        static_assert(1 << sizeof runs / sizeof *runs == RUN_ROWS, "");
+        KEEP_LOOP
+        for (unsigned row = 0; row < count % RUN_ROWS; row++) {
+            Element total = one_row<RULE>(row);
+            unsigned level = 0;
+            KEEP_LOOP
+            for (; (row >> level & 1) != 0; level++)
+                total = OPS::template after<RULE>(total, runs[level]);
+            runs[level] = total;
+        }
+        KEEP_LOOP
+        for (unsigned level = 0; 1u << level < RUN_ROWS; level++)
+            if (count >> level & 1)
+                leave(level, runs[level]);
     }
 
     /* The rows of totals and seeds of the tile's table. */

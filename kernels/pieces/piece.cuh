@@ -4,7 +4,7 @@
 #define PIECES_PIECE_CUH
 
 #include "pieces/column.cuh"
-#include "state.h"
+#include "pieces/state_column.cuh"
 
 constexpr unsigned GROUP_LEVELS =
     9; /* a group is 2^9 units, or groups of the level below: as many as a unit has rows */
@@ -36,11 +36,6 @@ template <class SUM> struct piece_pass {
     piece_level<SUM> level[MOST_PIECE_LEVELS];
 };
 
-/* A row of a state. */
-template <class SUM> DEVICE SUM *row_of_state(const sum_state *state, size_t columns, unsigned slot) {
-    return reinterpret_cast<SUM *>(const_cast<sum_state *>(state) + 1) + slot * columns;
-}
-
 /* How the rows before the piece and its own lie in the tree. */
 template <class SUM> struct piece_place {
     const piece_pass<SUM> &pass;
@@ -71,49 +66,6 @@ DEVICE bool ends_run(unsigned count, unsigned row) {
     return row < count && (count >> lowest) << lowest == row + 1;
 }
 
-/* What a state of n rows knows, in one column, of the blocks of the digits of n. The state keeps the unit of the last
- * row apart: where that is a whole one, it is the last block, together with the blocks that it makes whole. */
-template <class SUM> struct state_column {
-    const SUM *rows; /* of the column: row 0, START, of the state */
-    size_t columns;
-    uint64_t n;
-
-    DEVICE state_column(const sum_state *state, size_t columns_, size_t column)
-        : rows(row_of_state<SUM>(state, columns_, 0) + column), columns(columns_), n(state->rows) {}
-
-    DEVICE SUM slot(unsigned number) const { return rows[number * columns]; }
-    DEVICE SUM start() const { return slot(STATE_START); }
-    DEVICE bool ends_unit() const { return n % UNIT_ROWS == 0 && n > 0; }
-
-    /* The run of level k in the unit that goes on. */
-    DEVICE SUM run(unsigned k) const { return slot(STATE_RUNS + k); }
-
-    /* The block of 2^k units that is digit k of n / UNIT_ROWS. */
-    DEVICE SUM block(unsigned k) const {
-        const uint64_t units = n / UNIT_ROWS;
-        if (!ends_unit() || (units & ((uint64_t(1) << k) - 1)) != 0)
-            return slot(STATE_BLOCKS + k);
-        SUM total = slot(STATE_RUNS + STATE_UNIT_LEVEL);
-        for (unsigned below = 0; below < k; below++)
-            total = combine(slot(STATE_BLOCKS + below), total);
-        return total;
-    }
-
-    /* The sums through row n - 1. */
-    DEVICE SUM last() const {
-        if (n == 0)
-            return start();
-        const uint64_t unit = (n - 1) / UNIT_ROWS;
-        const unsigned own = static_cast<unsigned>(n - unit * UNIT_ROWS);
-        SUM seed = start(), sum = sum_identity<SUM>();
-        for (unsigned k = STATE_BLOCK_LEVELS; k-- > 0;)
-            if (unit >> k & 1)
-                seed = combine(seed, slot(STATE_BLOCKS + k));
-        for (unsigned k = 0; k < STATE_RUN_LEVELS; k++)
-            if (own >> k & 1)
-                sum = combine(run(k), sum);
-        return combine(seed, sum);
-    }
-};
+template <class SUM> using state_column = column_of_state<sums_as_elements<SUM>>;
 
 #endif

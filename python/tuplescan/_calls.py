@@ -227,7 +227,7 @@ def linear_recurrence(a, b, axis=0, out=None, *, exclusive=False, reverse=False,
     ValueError
         For shapes that do not match, and a state that does not fit.
     RuntimeError
-        For arrays on CUDA with a state, and if the CUDA backend fails or is not there.
+        If the CUDA backend fails or is not there.
 
     Examples
     --------

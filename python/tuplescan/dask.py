@@ -177,7 +177,7 @@ def linear_recurrence(a, b, axis=0, *, exclusive=False, reverse=False, start=Non
     a : number, array of numpy or dask that broadcasts to b's shape
         An array of dask is brought into b's chunks.
     b : dask array of at least one dimension
-        Blocks of numpy's arrays of floats; integers are converted to float64. Those on CUDA have no states so far.
+        Blocks of numpy's arrays of floats; integers are converted to float64.
     axis, exclusive, reverse, start
         As for tuplescan.linear_recurrence().
 

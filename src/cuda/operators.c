@@ -10,7 +10,10 @@ _Static_assert((int)TABLE_MAXIMUM == KERNEL_MAXIMUM && (int)TABLE_MINIMUM == KER
 bool cuda_is_operator(const struct scan *scan) { return scan->element->operation != TABLE_SUM; }
 
 static size_t tables_of(const struct scan *scan) { return scan->tables > 1 ? scan->tables : 1; }
-static size_t seed_rows(const struct scan *scan) { return divide_up(scan->in.rows, KERNEL_UNIT_ROWS) + 1; }
+/* A table that goes on may begin, and end, inside of a unit. */
+static size_t seed_rows(const struct scan *scan) {
+    return divide_up(scan->in.rows, KERNEL_UNIT_ROWS) + (scan->state ? 2 : 1);
+}
 
 /* A row of seeds for each 512 rows of a table, and one more. SIZE_MAX: they do not fit. */
 size_t cuda_operator_workspace(const struct scan *scan) {
@@ -37,7 +40,9 @@ static struct kernel_operator_pass operator_pass(const struct scan *scan) {
                                          .in_step = scan->in_step,
                                          .out_step = scan->out_step,
                                          .carry_in = scan->carry_in,
-                                         .carry_out = scan->carry_out};
+                                         .carry_out = scan->carry_out,
+                                         .from = scan->state,
+                                         .to = scan->state_out};
 }
 
 static int count_nans(const struct scan *scan) {
@@ -48,6 +53,11 @@ static int count_nans(const struct scan *scan) {
         error = kernel_count_nans(&pass, scan->load.nans);
     }
     return error;
+}
+
+table_status cuda_operator_totals(const struct scan *scan, void *seeds) {
+    const struct kernel_operator_pass pass = operator_pass(scan);
+    return cuda_check(kernel_operator_totals(&pass, seeds), "stage 1 of an operation");
 }
 
 table_status cuda_operator_results(const struct scan *scan, void *seeds) {
@@ -63,7 +73,7 @@ table_status cuda_operator(const struct scan *scan, void *workspace) {
     if (status == TABLE_OK)
         status = cuda_check(count_nans(scan), "counting NaN");
     if (status == TABLE_OK)
-        status = cuda_check(kernel_operator_totals(&pass, workspace), "stage 1 of an operation");
+        status = cuda_operator_totals(scan, workspace);
     if (status == TABLE_OK)
         status = cuda_check(kernel_operator_sweep(&pass, workspace, seed_rows(scan)), "stage 2 of an operation");
     return status == TABLE_OK && scan->out.data ? cuda_operator_results(scan, workspace) : status;

@@ -88,6 +88,7 @@ table_status cuda_piece(const struct scan *scan, const struct cuda_device *devic
 static struct kernel_state_call state_call(const struct scan *scan) {
     return (struct kernel_state_call){.state = scan->state,
                                       .left = scan->state_out,
+                                      .operation = (kernel_operation)scan->element->operation,
                                       .type = scan->element->type,
                                       .columns = scan->in.columns,
                                       .rows = scan->in.rows,

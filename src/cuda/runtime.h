@@ -26,6 +26,7 @@ table_status cuda_fused(const struct scan *scan, const struct backend_pass *pass
 bool cuda_is_operator(const struct scan *scan);
 size_t cuda_operator_workspace(const struct scan *scan);
 table_status cuda_operator(const struct scan *scan, void *workspace);
+table_status cuda_operator_totals(const struct scan *scan, void *seeds);
 table_status cuda_operator_results(const struct scan *scan, void *seeds);
 table_status cuda_operator_start(const struct scan *scan, void *row);
 table_status cuda_mark_extremes(const struct scan *scan, const struct extreme_marks *marks);

@@ -32,6 +32,23 @@ struct appending {
     char *host, *on; /* on: memory of the backend, for the levels */
 };
 
+/* The backend's rows of values become those of the state, whose elements may be more: they are taken in place, from the
+ * end of the row. */
+static table_status put_start(const struct call *call, struct state_image *image) {
+    const struct scan *scan = &call->scan;
+    const size_t row_bytes = scan_row_bytes(scan), bytes = backend_carry_bytes(call->backend, scan);
+    table_status status = TABLE_OK;
+    for (unsigned slot = STATE_START; slot <= state_last_start(scan->element) && status == TABLE_OK; slot++) {
+        char *const row = state_row(image->state, row_bytes, slot), *const values = row + row_bytes - bytes;
+        status = call->backend->copy(scan, values, scan->carry_in, bytes);
+        if (status == TABLE_OK && bytes < row_bytes)
+            status = call->backend->wait(scan);
+        if (status == TABLE_OK && bytes < row_bytes)
+            scan->element->take(row, values, scan->in.columns);
+    }
+    return status;
+}
+
 table_status state_image_open(const struct call *call, struct state_image *image) {
     const struct backend *backend = call->backend;
     const struct scan *scan = &call->scan;
@@ -46,10 +63,8 @@ table_status state_image_open(const struct call *call, struct state_image *image
         status = backend->copy(scan, image->state, scan->state, image->bytes);
     else
         state_make(image->state, scan->element, scan->in.columns, 0);
-    for (unsigned slot = STATE_START; slot <= state_last_start(scan->element); slot++)
-        if (status == TABLE_OK && scan->carry_in)
-            status = backend->copy(scan, state_row(image->state, scan_row_bytes(scan), slot), scan->carry_in,
-                                   scan_row_bytes(scan));
+    if (status == TABLE_OK && scan->carry_in)
+        status = put_start(call, image);
     return wait_after(backend, scan, status);
 }
 
@@ -66,11 +81,12 @@ table_status state_image_keep(const struct call *call, const struct state_image 
         status = backend->copy(scan, scan->state, image->state, image->bytes);
     if (status != TABLE_OK || !scan->carry_out)
         return status == TABLE_OK ? backend->wait(scan) : status;
-    void *sums = malloc(scan_row_bytes(scan));
+    const size_t bytes = backend_carry_bytes(backend, scan);
+    void *sums = malloc(bytes);
     if (!sums)
-        return status_fail(TABLE_ERROR_HOST_MEMORY, "no %zu bytes of host memory for the sums", scan_row_bytes(scan));
-    state_last_sums(image->state, sums);
-    status = backend->copy(scan, scan->carry_out, sums, scan_row_bytes(scan));
+        return status_fail(TABLE_ERROR_HOST_MEMORY, "no %zu bytes of host memory for the sums", bytes);
+    (backend->takes_values ? state_give_sums : state_last_sums)(image->state, sums);
+    status = backend->copy(scan, scan->carry_out, sums, bytes);
     status = wait_after(backend, scan, status);
     free(sums);
     return status;

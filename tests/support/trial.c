@@ -9,6 +9,8 @@
 
 #include <cmocka.h>
 
+#include <tuplescan/linear_recurrence.h>
+
 #include "state.h"
 
 void trial_fail(const struct trial *t, const char *format, ...) {
@@ -59,13 +61,41 @@ static char *new_state(struct trial *t) {
 /* As if rows had been summed: any totals of the runs that there would be. */
 static void pretend_rows(struct trial *t, enum pattern pattern) {
     struct sum_state *const state = (struct sum_state *)(void *)t->begun;
+    const size_t row_bytes = (t->state_bytes - sizeof *state) / STATE_TREE_ROWS;
     const struct state_digits digits = state_digits(0, t->before);
     const uint64_t kept = 1 | digits.runs << STATE_RUNS; /* the start, too */
     trial_ok(t, table_state_begin_of(t->begun, t->operation, t->sum_type, t->columns, 0));
     state->rows = t->before;
-    for (unsigned slot = 0; slot < STATE_RISING_RUNS; slot++)
-        if (slot < STATE_BLOCKS ? kept >> slot & 1 : digits.blocks >> (slot - STATE_BLOCKS) & 1)
-            randomize(state_row(state, sum_row(t), slot), t->columns, t->sum_type, &t->random, pattern);
+    for (unsigned slot = 0; slot < STATE_RISING_RUNS; slot++) {
+        char *const row = state_row(state, row_bytes, slot);
+        if (!(slot < STATE_BLOCKS ? kept >> slot & 1 : digits.blocks >> (slot - STATE_BLOCKS) & 1))
+            continue;
+        if (trial_is_map(t))
+            trial_pretend_maps(t, slot == STATE_START, row);
+        else
+            randomize(row, t->columns, t->sum_type, &t->random, pattern);
+    }
+}
+
+/* The results of maps after rows that are pretended: those of one call on the CPU. */
+static void sum_maps_at_once(struct trial *t) {
+    const bool is_product = t->operation == TABLE_PRODUCT;
+    const table_view in = {t->values, t->rows, t->columns, 0, t->in_type};
+    const table_view out = {t->expected.kept, t->rows, t->columns, 0, t->sum_type};
+    const table_view a = {t->a, t->a_by_row ? t->rows : 1, trial_a_columns(t), 0, t->a_type};
+    char *const state = new_state(t);
+    pretend_rows(t, PATTERN_COUNT);
+    memcpy(state, t->begun, t->state_bytes);
+    const table_scan_options options = {.operation = is_product ? TABLE_PRODUCT : TABLE_SUM,
+                                        .backend = TABLE_BACKEND_CPU,
+                                        .state = state,
+                                        .reverse = t->reverse,
+                                        .skip_nan = t->skip_nan};
+    t->start = malloc(sum_row(t) + 1);
+    trial_require(t, t->start != NULL, "out of memory");
+    trial_ok(t, table_state_sums(state, t->start));
+    trial_ok(t, is_product ? table_prefix_sum(&in, &out, &options) : table_linear_recurrence(&a, &in, &out, &options));
+    free(state);
 }
 
 static void sum_by_rows(struct trial *t, enum pattern pattern) {
@@ -106,6 +136,8 @@ void trial_open(struct trial *t, enum pattern pattern) {
     t->state = new_state(t);
     if (trial_is_map(t)) {
         trial_require(t, trial_open_map(t), "out of memory");
+        if (t->before > 0)
+            sum_maps_at_once(t);
         return;
     }
     randomize(t->values, t->rows * t->columns, t->in_type, &t->random, pattern);
@@ -201,7 +233,8 @@ table_scan_options trial_options(struct trial *t, const struct memory *memory, c
                                  bool always_starts, struct sides *sides) {
     const uint64_t rubbish = 3;
     table_state_facts facts;
-    const bool overflows = t->operation == TABLE_SUM || t->operation == TABLE_PRODUCT;
+    const bool overflows =
+        t->operation == TABLE_SUM || (t->operation == TABLE_PRODUCT && t->way->backend == TABLE_BACKEND_CPU);
     const bool is_recurrence = t->operation == TABLE_RECURRENCE;
     table_scan_options options = {.operation = is_recurrence ? TABLE_SUM : t->operation,
                                   .shifted_coefficients = t->shifted,

@@ -17,7 +17,7 @@ struct trial {
     table_type in_type, out_type, sum_type; /* the last one is what states and carries are kept in */
     size_t rows, columns;
     bool reverse, exclusive, offsets, skip_nan, with_state, has_start, in_tables; /* in_tables: as a batch */
-    uint64_t before;     /* rows that are summed already, or as good as that: floats with a state alone */
+    uint64_t before;     /* rows that are summed already, or as good as that: in the tree's order, with a state */
     const char *form;    /* the form of the call in hand */
     size_t done, piece;  /* rows of the table that are counted before the piece, and in it */
     char *values;        /* rows of in_type, side by side, in the order of the table */
@@ -38,6 +38,9 @@ struct trial {
  * values, coefficients and results; false: out of memory. */
 bool trial_is_map(const struct trial *t);
 bool trial_open_map(struct trial *t);
+
+/* A row of maps such as runs of rows leave; those of a start are known values. */
+void trial_pretend_maps(struct trial *t, bool is_start, char *row);
 
 /* The coefficients of the rows that are counted from `first` on, of so many columns; and those that a row has, one for
  * each column of the table, or shifted those of the row before. */
