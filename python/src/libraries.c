@@ -24,6 +24,17 @@ PyObject *core_numpy_is_here(PyObject *module, PyObject *tuple) {
     Py_RETURN_NONE;
 }
 
+/* Keeps the names of attributes from `which` on, as strings that are looked up fast. */
+static int keep_names(struct module_state *state, int which, const char *const *names, int count) {
+    for (int i = 0; i < count; i++) {
+        PyObject *name = PyUnicode_InternFromString(names[i]);
+        if (!name)
+            return -1;
+        keep(state, which + i, name);
+    }
+    return 0;
+}
+
 /* tensors_are_here(type, current_device): sums tensors of exactly that type from now on, if it has an exchange table.
  * Whether that was not so before. current_device() is the number of the library's current CUDA device. */
 PyObject *core_tensors_are_here(PyObject *module, PyObject *tuple) {
@@ -35,7 +46,10 @@ PyObject *core_tensors_are_here(PyObject *module, PyObject *tuple) {
     const int there = dlpack_exchange_of(type, &exchange);
     if (there < 0)
         return NULL;
+    static const char *const names[] = {"requires_grad", "is_neg"};
     const bool news = there && exchange->view_object && !kept(state, TENSOR);
+    if (news && keep_names(state, TENSOR_REQUIRES_GRAD, names, 2) != 0)
+        return NULL;
     if (news) {
         __atomic_compare_exchange_n(&state->exchange, &none, exchange, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
         keep(state, TENSOR_DEVICE, Py_NewRef(current_device));
@@ -52,13 +66,10 @@ PyObject *core_cupy_is_here(PyObject *module, PyObject *tuple) {
     if (!PyArg_ParseTuple(tuple, "O!OOOO", &PyType_Type, &objects[0], &objects[1], &objects[2], &objects[3],
                           &objects[4]))
         return NULL;
-    for (int i = CUPY_DTYPE; i >= CUPY_NDARRAY; i--) { /* the type last */
-        PyObject *kept =
-            i >= CUPY_DATA ? PyUnicode_InternFromString(names[i - CUPY_DATA]) : Py_NewRef(objects[i - CUPY_NDARRAY]);
-        if (!kept)
-            return NULL;
-        keep(state, i, kept);
-    }
+    if (keep_names(state, CUPY_DATA, names, CUPY_DTYPE + 1 - CUPY_DATA) != 0)
+        return NULL;
+    for (int i = CUPY_DATA - 1; i >= CUPY_NDARRAY; i--) /* the type last */
+        keep(state, i, Py_NewRef(objects[i - CUPY_NDARRAY]));
     Py_RETURN_NONE;
 }
 
@@ -100,8 +111,8 @@ static int open_numpy(const struct module_state *state, struct array *array, PyO
 }
 
 /* Whether what an attribute or method says of the tensor is false; not if it fails. */
-static bool is_false(PyObject *tensor, const char *name, bool method) {
-    PyObject *answer = method ? PyObject_CallMethod(tensor, name, NULL) : PyObject_GetAttrString(tensor, name);
+static bool is_false(PyObject *tensor, PyObject *name, bool method) {
+    PyObject *answer = method ? PyObject_CallMethodObjArgs(tensor, name, NULL) : PyObject_GetAttr(tensor, name);
     const bool is = answer == Py_False;
     Py_XDECREF(answer);
     return is;
@@ -112,7 +123,8 @@ static int open_tensor(const struct module_state *state, struct array *array, Py
     struct dlpack_tensor view = {0};
     array->buffer.obj = NULL;
     array->capsule = NULL;
-    if (!is_false(tensor, "requires_grad", false) || !is_false(tensor, "is_neg", true))
+    if (!is_false(tensor, state->kept[TENSOR_REQUIRES_GRAD], false) ||
+        !is_false(tensor, state->kept[TENSOR_IS_NEG], true))
         return -1;
     return state->exchange->view_object(tensor, &view) == 0 && dlpack_take_over(array, &view, "x") == 0 ? 0 : -1;
 }

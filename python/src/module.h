@@ -12,9 +12,11 @@ enum {
     GENERAL, /* tuplescan._calls.cumsum */
     NUMPY_NDARRAY,
     NUMPY_EMPTY,
-    TENSOR,        /* a type that has DLPack's exchange table */
-    TENSOR_DEVICE, /* the function that tells its library's current device */
-    CUPY_NDARRAY,  /* types and functions of CuPy */
+    TENSOR,               /* a type that has DLPack's exchange table */
+    TENSOR_DEVICE,        /* the function that tells its library's current device */
+    TENSOR_REQUIRES_GRAD, /* names of attributes */
+    TENSOR_IS_NEG,
+    CUPY_NDARRAY, /* types and functions of CuPy */
     CUPY_EMPTY,
     CUPY_ALLOC,
     CUPY_DEVICE,

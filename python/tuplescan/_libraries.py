@@ -515,7 +515,8 @@ class _OnCuda(_OnHost):
 class _Torch(_OnCuda):
     def __init__(self, torch):
         self.space = torch
-        self.news = _core.tensors_are_here(torch.Tensor, torch.cuda.current_device)
+        device = getattr(torch._C, "_cuda_getDevice", torch.cuda.current_device)  # what the latter asks after checks
+        self.news = _core.tensors_are_here(torch.Tensor, device)
 
     def cumsum(self, x, options):
         if self.news and options.dtype is None and not options.given("out", "exclusive", "reverse"):

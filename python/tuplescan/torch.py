@@ -350,25 +350,38 @@ _function_modes = getattr(torch._C, "_len_torch_function_stack", lambda: 1)
 
 
 def _nobody_asks(x):
-    """Whether the values are all that is wanted of x: no gradient, no mode or tracer that is to see an operator."""
+    """Whether the values are all that is wanted of x: no gradient, and no autocast that is to see an operator."""
     return not isinstance(x, torch.Tensor) or (
         type(x) is torch.Tensor
-        and x.device.type in ("cpu", "cuda")
         and not (x.requires_grad and torch.is_grad_enabled())
-        and not torch.is_autocast_enabled(x.device.type)
-        and not torch.jit.is_tracing()
-        and getattr(forward_ad, "_current_level", 0) < 0
-        and _dispatch_modes() == _function_modes() == 0
+        and (x.is_cpu or x.is_cuda)
+        and not torch.is_autocast_enabled("cuda" if x.is_cuda else "cpu")
     )
 
 
+def _without_operator(*arguments):
+    """Whether the results are all that is wanted, so that they can be made without the operator, which takes some 20 us:
+    no mode, tracer or transform is to see it."""
+    if torch.compiler.is_compiling() or _transforms_active() or torch.jit.is_tracing():
+        return False
+    if getattr(forward_ad, "_current_level", 0) >= 0 or _dispatch_modes() or _function_modes():
+        return False
+    for x in arguments:
+        if not _nobody_asks(x):
+            return False
+    return True
+
+
 def _at_once(name, *arguments):
-    """The results without the operator, which takes some 20 us, where it is not wanted."""
-    if torch.compiler.is_compiling() or _transforms_active() or not all(map(_nobody_asks, arguments)):
-        if _lacks:
-            raise RuntimeError(f"tuplescan.torch: more than plain results wants what this torch has not ({_lacks})")
-        return _differentiable[name](*arguments)
-    return _RUN[name](*arguments)
+    if _without_operator(*arguments):
+        return _RUN[name](*arguments)
+    if _lacks:
+        raise RuntimeError(f"tuplescan.torch: more than plain results wants what this torch has not ({_lacks})")
+    return _differentiable[name](*arguments)
+
+
+# What tuplescan.cumsum() itself sums into the type that torch has it in.
+_AS_TORCH = {x for x in _REALS if x != torch.uint8 and (x, x if x.is_floating_point else torch.int64) in _DIRECT}
 
 
 def _checked_dim(x, dim):
@@ -417,6 +430,8 @@ def cumsum(x, dim=0, dtype=None, *, exclusive=False, reverse=False):
     tensor([1., 1., 0.])
     """
     dim = _checked_dim(x, dim)
+    if dtype is None and _without_operator(x) and x.dtype in _AS_TORCH and x.dim() and x.is_contiguous():
+        return tuplescan.cumsum(x.detach() if x.requires_grad else x, dim, exclusive=exclusive, reverse=reverse)
     if dtype is not None and (dtype.is_complex != x.is_complex()):
         x = x.to(dtype)
     if x.dim() == 0:
