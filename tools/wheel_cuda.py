@@ -2,7 +2,9 @@
 package and the command of a wheel of tuplescan of the same version without them. It has the CUDA runtime in it, and
 needs no library of CUDA but the driver's, which it looks for when it is used.
 
-    wheel_cuda.py WHEEL FOLDER    of a wheel of tuplescan that was built with -Dcuda=enabled, into a folder
+    wheel_cuda.py WHEEL FOLDER            of a wheel of tuplescan that was built with -Dcuda=enabled, into a folder
+    wheel_cuda.py WHEEL FOLDER LIBRARY    of any wheel of tuplescan, with the libtuplescan.so of a build with
+                                          -Dcuda=enabled of the same sources in the place of its library
 
 A check of it, without a GPU, in an environment with a wheel of tuplescan:
 
@@ -50,7 +52,7 @@ assert "/tuplescan/libtuplescan_package" not in traced.stderr
 '''
 
 
-def pack(wheel, folder):
+def pack(wheel, folder, built=None):
     with tempfile.TemporaryDirectory() as place, zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
         library = next(name for name in names if re.search(r'/libtuplescan_package-[^/]*\.so$', name))
@@ -61,7 +63,10 @@ def pack(wheel, folder):
         (info / 'licenses').mkdir(parents=True)
         own.mkdir()
         (own / '__init__.py').write_text(INIT)
-        (own / Path(library).name).write_bytes(archive.read(library))
+        (own / Path(library).name).write_bytes(Path(built).read_bytes() if built else archive.read(library))
+        if built:
+            subprocess.run(['patchelf', '--set-soname', Path(library).name, own / Path(library).name], check=True)
+            subprocess.run(['strip', '--strip-unneeded', own / Path(library).name], check=True)
         (info / 'licenses/LICENSE').write_bytes(archive.read(licence))
         (info / 'METADATA').write_text(METADATA.format(version=version))
         lines = ['Wheel-Version: 1.0', 'Generator: tuplescan', 'Root-Is-Purelib: false']
