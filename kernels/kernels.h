@@ -135,6 +135,12 @@ struct kernel_batch {
 };
 int kernel_run_batch(const struct kernel_batch *batch);
 
+/* The same of large tables by one pass in which each is a panel, as far as it can: 0 bytes of workspace say that it
+ * cannot; kernel_is_refused() that this device, or where the data begins, does not allow it. The workspace is aligned
+ * to 256, its contents unspecified. Not of the data's address. */
+size_t kernel_tables_workspace(const struct kernel_batch *batch, unsigned processors, int gpu);
+int kernel_run_tables(const struct kernel_batch *batch, void *workspace);
+
 /* Where the segments of a table lie, as struct table_segments of tuplescan/segmented_prefix_sum.h says it. What `wrong`
  * holds of too many segments is count + 1. */
 typedef enum kernel_segment_kind {

@@ -52,9 +52,12 @@ struct backend {
 
     /* Several tables, scan->tables, of at least one value each, from their carry in to their carry out. Sets
      * first_overflow. prefers_batch: whether that is better than one table after the other; the backend reaches all
-     * rows that the scan names then. NULL: it never is. batch_workspace is NULL where none is needed. */
+     * rows that the scan names then. NULL: it never is. batch_workspace is NULL where none is needed. Where
+     * batch_may_be_refused() is there and says so, batch() may return TABLE_ERROR_STRATEGY and has done nothing then:
+     * one table is summed after the other. */
     bool (*prefers_batch)(const struct scan *scan);
     bool batch_has_rows_beside; /* whether it also puts the rows of results beside each table */
+    bool (*batch_may_be_refused)(const struct scan *scan);
     size_t (*batch_workspace)(const struct scan *scan);
     table_status (*batch)(const struct scan *scan, void *workspace);
 

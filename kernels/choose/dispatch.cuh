@@ -8,6 +8,22 @@
 
 constexpr unsigned WIDEST_ROW_BYTES = 128, LONG_ROW_BYTES = 4096;
 
+/* The pass of the first of several tables. */
+static inline kernel_pass pass_of_table(const kernel_batch &batch) {
+    kernel_pass pass = {};
+    pass.in = batch.in;
+    pass.out = batch.out;
+    pass.rows = batch.rows;
+    pass.columns = batch.columns;
+    pass.in_stride = batch.in_stride;
+    pass.out_stride = batch.out_stride;
+    pass.in_type = batch.in_type;
+    pass.out_type = batch.out_type;
+    pass.chunk_rows = kernel_chunk_rows(batch.out_type, batch.columns);
+    pass.stream = batch.stream;
+    return pass;
+}
+
 /* Whether a table can be read or written in vectors of `count` elements: rows begin on such a boundary. */
 static inline bool allows_vectors(const void *data, ptrdiff_t stride, size_t element, unsigned count) {
     return reinterpret_cast<uintptr_t>(data) % (element * count) == 0 && stride % static_cast<ptrdiff_t>(count) == 0;

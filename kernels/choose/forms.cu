@@ -6,6 +6,7 @@
  * floats, too. The separate stages do all of that. */
 #include <climits>
 
+#include "choose/dispatch.cuh"
 #include "choose/forms.h"
 #include "choose/shapes.h"
 #include "device.cuh"
@@ -55,6 +56,36 @@ static int run_wave(const kernel_pass *pass, const kernel_carry *carry, void *wo
     const int error = set_overflow(pass);
     return error == 0 ? run_part_of<form_wave>(pass, carry, workspace) : error;
 }
+
+/* The part that has the types of several tables. */
+template <int PART = 0> static int run_tables(const kernel_batch *batch, void *workspace) {
+    if constexpr (PART < KERNEL_PARTS) {
+        if (part_of_types(batch->in_type, batch->out_type) == PART)
+            return form_tables::run<PART>(batch, workspace);
+        return run_tables<PART + 1>(batch, workspace);
+    }
+    return static_cast<int>(cudaErrorNotSupported);
+}
+
+/* Long tables of few columns, of as many tiles as there are multiprocessors. Tiles that are not whole cost as much as
+ * whole ones: so three quarters of their rows are in the tables. docs/lab/2026-11-28.md#several-tables-in-registers */
+size_t kernel_tables_workspace(const kernel_batch *batch, unsigned processors, int gpu) {
+    const size_t element = type_bytes(batch->out_type), count = FACT_VECTOR_BYTES / element, columns = batch->columns;
+    const size_t rows = kernel_chunk_rows(batch->out_type, columns), chunks = (batch->rows + rows - 1) / rows;
+    const ptrdiff_t gapless = static_cast<ptrdiff_t>(columns), apart = static_cast<ptrdiff_t>(count);
+    if (gpu < 90 || batch->exclusive || batch->load.without_nan || batch->first_overflow || element < 4 ||
+        type_bytes(batch->in_type) != element || type_is_float(batch->in_type) != type_is_float(batch->out_type) ||
+        (columns != 1 && columns != 2 && columns != count) || batch->in_stride != gapless ||
+        batch->out_stride != gapless || batch->in_step % apart != 0 || batch->out_step % apart != 0 ||
+        batch->tables > INT32_MAX / chunks || batch->tables * chunks < processors ||
+        4 * batch->rows < 3 * chunks * rows)
+        return 0;
+    kernel_pass wide = pass_of_table(*batch);
+    wide.columns *= batch->tables;
+    return form_parked::workspace(&wide);
+}
+
+int kernel_run_tables(const kernel_batch *batch, void *workspace) { return run_tables(batch, workspace); }
 
 const kernel_form kernel_forms[] = {
     {"alone", 75, alone_takes, false, true, no_workspace, run_alone},

@@ -61,6 +61,9 @@ struct form_parked {
     static size_t workspace(const kernel_pass *pass);
     template <int PART> static int run(const kernel_pass *pass, const kernel_carry *carry, void *workspace);
 };
+struct form_tables { /* parked, each of several tables of few columns being a panel */
+    template <int PART> static int run(const kernel_batch *batch, void *workspace);
+};
 struct form_general { /* parked with as few bulk copies, which are of 9.0, and as little shared memory as can be */
     template <int PART> static int run(const kernel_pass *pass, const kernel_carry *carry, void *workspace);
 };

@@ -242,6 +242,31 @@ struct parked_launcher {
     }
 };
 
+/* Inclusive sums of several tables, of which the pass is the first: of 1, 2 or 4 columns that are as wide as sums. */
+struct tables_launcher : parked_launcher {
+    const kernel_batch &batch;
+
+    tables_launcher(const kernel_batch &batch_, const kernel_pass &pass, void *workspace)
+        : parked_launcher{persistent_call(pass, kernel_carry{batch_.carry_in, batch_.carry_out, nullptr}, workspace),
+                          true},
+          batch(batch_) {}
+
+    template <class SHAPE> int run(const tile_pass &pass, unsigned tiles) const {
+        if constexpr (SHAPE::ROWS > 1 && SHAPE::VECTOR > 1 && !SHAPE::WIDENED && !SHAPE::LOOSE && !is_halved<SHAPE>() &&
+                      SHAPE::COLUMNS == power_of_two_above(SHAPE::COLUMNS)) {
+            typedef parked_form<table_panels<SHAPE>, false, false> form;
+            static_assert(!form::MAY_COME, "what comes by itself is one table");
+            tile_pass made = pass;
+            made.panels = static_cast<unsigned>(batch.tables);
+            made.columns *= batch.tables;
+            made.in_table = batch.in_step;
+            made.out_table = batch.out_step;
+            return run_plan<table_panels<SHAPE>, form>(made, tiles * made.panels);
+        }
+        return static_cast<int>(cudaErrorNotSupported);
+    }
+};
+
 #if KERNEL_PART == 0
 /* By strides alone, as the table may be anywhere. */
 size_t form_parked::workspace(const kernel_pass *pass) {
@@ -257,6 +282,11 @@ size_t form_parked::workspace(const kernel_pass *pass) {
 
 template <> int form_parked::run<KERNEL_PART>(const kernel_pass *pass, const kernel_carry *carry, void *workspace) {
     return run_pass(*pass, parked_launcher{persistent_call(*pass, *carry, workspace), true});
+}
+
+template <> int form_tables::run<KERNEL_PART>(const kernel_batch *batch, void *workspace) {
+    const kernel_pass pass = pass_of_table(*batch);
+    return run_pass(pass, tables_launcher(*batch, pass, workspace));
 }
 
 template <> int form_general::run<KERNEL_PART>(const kernel_pass *pass, const kernel_carry *carry, void *workspace) {

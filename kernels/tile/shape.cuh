@@ -125,6 +125,11 @@ template <class SHAPE> struct in_units : SHAPE {
     static constexpr unsigned UNIT_STEPS = Units::UNIT_STEPS, TOTALS = Units::TOTALS, UNIT_TOTALS = Units::UNIT_TOTALS;
 };
 
+/* A shape each of whose panels is a table of its own, as far from the next one as the pass says. */
+template <class SHAPE> struct table_panels : SHAPE {};
+template <class SHAPE> struct are_tables { static constexpr bool value = false; };
+template <class SHAPE> struct are_tables<table_panels<SHAPE>> { static constexpr bool value = true; };
+
 /* The values of one lane: those of a step, and those of all steps. */
 template <class SHAPE> using tile_step = typename SHAPE::Sum[SHAPE::ROWS][SHAPE::COLUMNS];
 template <class SHAPE> using tile_values = tile_step<SHAPE>[SHAPE::STEPS];
@@ -157,8 +162,18 @@ struct tile_pass {
     unsigned
         overlap; /* columns that a panel also has of the one before it, where PACKED (persistent/packed_tile.cuh) */
     bool comes;  /* tiles come by themselves, where they can (persistent/coming_tile.cuh) */
-    bool out_by_bytes; /* results are not aligned to their type, where the values are of ANY */
+    bool out_by_bytes;             /* results are not aligned to their type, where the values are of ANY */
+    ptrdiff_t in_table, out_table; /* from one panel to the next, where these are tables */
 };
+
+/* How far a column is from the first one, given how far tables are from each other if panels are tables. */
+template <class SHAPE> DEVICE ptrdiff_t column_offset(size_t column, [[maybe_unused]] ptrdiff_t table) {
+    if constexpr (are_tables<SHAPE>::value)
+        return static_cast<ptrdiff_t>(static_cast<unsigned>(column) / SHAPE::PANEL) * table +
+               static_cast<unsigned>(column) % SHAPE::PANEL;
+    else
+        return static_cast<ptrdiff_t>(column);
+}
 
 /* Where the calling lane is. Rows count from the first row of the tile. */
 struct tile_place {
@@ -192,6 +207,10 @@ template <class SHAPE> DEVICE tile_place tile_place_at(const tile_pass &pass, un
     const unsigned in_panel = place.across * SHAPE::COLUMNS;
     place.column = static_cast<size_t>(panel) * pass.panel_columns + in_panel;
     place.active = in_panel < pass.panel_columns && place.column < pass.columns;
+    if constexpr (are_tables<SHAPE>::value) {
+        place.column = panel * SHAPE::PANEL + in_panel;
+        place.active = true;
+    }
     place.row = warp * SHAPE::WARP_ROWS + place.part * SHAPE::PART_ROWS + place.phase * SHAPE::ROWS;
     const size_t left = pass.rows - first_row<SHAPE>(place);
     place.end = left < SHAPE::TILE_ROWS ? static_cast<unsigned>(left) : SHAPE::TILE_ROWS;

@@ -104,6 +104,7 @@ static const struct backend cuda_backend = {
     .stage2_sweep = cuda_stage2_sweep,
     .stage3_global_pass = cuda_stage3_global_pass,
     .prefers_batch = cuda_prefers_batch,
+    .batch_may_be_refused = cuda_batch_may_be_refused,
     .batch_workspace = cuda_batch_workspace,
     .batch = cuda_batch,
     .mark_extremes = cuda_mark_extremes,

@@ -1,3 +1,4 @@
+#include "fused.h"
 #include "pass.h"
 #include "runtime.h"
 
@@ -15,6 +16,34 @@ static double batch_seconds(const struct scan *scan, double table_bytes) {
     return (double)scan->tables * table_bytes / (part * BYTES_PER_SECOND);
 }
 
+static struct kernel_batch batch_of(const struct scan *scan) {
+    return (struct kernel_batch){.in = scan->in.data,
+                                 .out = scan->out.data,
+                                 .tables = scan->tables,
+                                 .rows = scan->in.rows,
+                                 .columns = scan->in.columns,
+                                 .in_stride = scan->in.stride,
+                                 .out_stride = scan->out.stride,
+                                 .in_step = scan->in_step,
+                                 .out_step = scan->out_step,
+                                 .in_type = scan->in.type,
+                                 .out_type = scan->out.type,
+                                 .exclusive = scan->exclusive,
+                                 .load = scan->load,
+                                 .carry_in = scan->carry_in,
+                                 .carry_out = scan->carry_out,
+                                 .first_overflow = scan->first_overflow,
+                                 .stream = scan->stream};
+}
+
+/* 0: the tables are not summed as panels of one pass. */
+static size_t panels_workspace(const struct scan *scan) {
+    const struct kernel_batch batch = batch_of(scan);
+    const struct cuda_device device = cuda_device_facts(scan);
+    return cuda_is_operator(scan) || !device.is_known ? 0
+                                                      : kernel_tables_workspace(&batch, device.processors, device.gpu);
+}
+
 bool cuda_prefers_batch(const struct scan *scan) {
     const double values = (double)scan->in.rows * (double)scan->in.columns;
     const double bytes = values * (double)(table_type_size(scan->in.type) + table_type_size(scan->out.type));
@@ -23,34 +52,30 @@ bool cuda_prefers_batch(const struct scan *scan) {
         return true;
     if (scan_finds(scan)) /* one table after the other, the host has to look at each */
         return true;
-    return batch_seconds(scan, bytes) < (double)scan->tables * one;
+    return panels_workspace(scan) > 0 || batch_seconds(scan, bytes) < (double)scan->tables * one;
 }
 
+bool cuda_batch_may_be_refused(const struct scan *scan) { return panels_workspace(scan) > 0; }
+
 size_t cuda_batch_workspace(const struct scan *scan) {
-    return cuda_is_operator(scan) ? cuda_operator_workspace(scan) : 0;
+    return cuda_is_operator(scan) ? cuda_operator_workspace(scan) : panels_workspace(scan);
+}
+
+static table_status run_panels(const struct kernel_batch *batch, void *workspace) {
+    const int error = kernel_run_tables(batch, workspace);
+    if (!kernel_is_refused(error))
+        return cuda_check(error, "several tables in one pass");
+    cuda_forget((cudaError_t)error);
+    return TABLE_ERROR_STRATEGY;
 }
 
 table_status cuda_batch(const struct scan *scan, void *workspace) {
-    const struct kernel_batch batch = {.in = scan->in.data,
-                                       .out = scan->out.data,
-                                       .tables = scan->tables,
-                                       .rows = scan->in.rows,
-                                       .columns = scan->in.columns,
-                                       .in_stride = scan->in.stride,
-                                       .out_stride = scan->out.stride,
-                                       .in_step = scan->in_step,
-                                       .out_step = scan->out_step,
-                                       .in_type = scan->in.type,
-                                       .out_type = scan->out.type,
-                                       .exclusive = scan->exclusive,
-                                       .load = scan->load,
-                                       .carry_in = scan->carry_in,
-                                       .carry_out = scan->carry_out,
-                                       .first_overflow = scan->first_overflow,
-                                       .stream = scan->stream};
+    const struct kernel_batch batch = batch_of(scan);
     table_status status = TABLE_OK;
     if (cuda_is_operator(scan))
         return cuda_operator(scan, workspace);
+    if (panels_workspace(scan) > 0)
+        return run_panels(&batch, workspace);
     if (scan->first_overflow)
         status = cuda_check(cudaMemsetAsync(scan->first_overflow, 0xff, sizeof *scan->first_overflow, scan->stream),
                             "filling device memory"); /* TABLE_NO_OVERFLOW */

@@ -33,6 +33,7 @@ table_status cuda_mark_extremes(const struct scan *scan, const struct extreme_ma
 
 /* Several tables at once. */
 bool cuda_prefers_batch(const struct scan *scan);
+bool cuda_batch_may_be_refused(const struct scan *scan);
 size_t cuda_batch_workspace(const struct scan *scan);
 table_status cuda_batch(const struct scan *scan, void *workspace);
 

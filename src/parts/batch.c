@@ -18,13 +18,17 @@ static bool by_backend(const struct backend *backend, const struct scan *scan) {
 
 table_status batch_plan(const struct backend *backend, const struct scan *scan, table_strategy strategy,
                         struct plan *plan) {
-    if (by_backend(backend, scan)) {
-        *plan = (struct plan){.strategy = TABLE_STRATEGY_FUSED, .batch = true};
-        plan->bytes = backend->batch_workspace ? backend->batch_workspace(scan) : 0;
+    const bool batch = by_backend(backend, scan);
+    const size_t bytes = batch && backend->batch_workspace ? backend->batch_workspace(scan) : 0;
+    if (batch && !(backend->batch_may_be_refused && backend->batch_may_be_refused(scan))) {
+        *plan = (struct plan){.strategy = TABLE_STRATEGY_FUSED, .batch = true, .bytes = bytes};
         return TABLE_OK;
     }
     const struct scan one = table_of(backend, scan, 0);
-    return plan_make(backend, &one, strategy, false, plan);
+    const table_status status = plan_make(backend, &one, strategy, false, plan);
+    plan->batch = batch;
+    plan->bytes = plan->bytes < bytes ? bytes : plan->bytes;
+    return status;
 }
 
 /* What one table has left where the scan wants it, counted from its own first row. */
@@ -61,7 +65,9 @@ table_status batch_run(const struct backend *backend, const struct plan *plan, c
                        void *workspace) {
     table_status status = pipeline_mark(backend, scan, 0, 0);
     if (status == TABLE_OK)
-        status = plan->batch ? backend->batch(scan, workspace) : one_by_one(backend, plan, scan, workspace);
+        status = plan->batch ? backend->batch(scan, workspace) : TABLE_ERROR_STRATEGY;
+    if (status == TABLE_ERROR_STRATEGY) /* refused */
+        status = one_by_one(backend, plan, scan, workspace);
     return status == TABLE_OK ? pipeline_mark(backend, scan, 1, STAGES) : status;
 }
 

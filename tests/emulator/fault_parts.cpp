@@ -285,7 +285,8 @@ static bool batches_are_right() {
     return batch_is_right(40, 1100, 1, true, true) && batch_is_right(30, 600, 3, false, true) &&
            batch_is_right(300, 20, 2, true, true) && batch_is_right(300, 20, 2, true, false) &&
            batch_is_right(3, 9000, 1, true, false) && batch_is_right(9, 1100, 3, false, false) &&
-           batch_is_right(4, 700, 64, true, false) && batch_is_right(3, 1100, 20, false, false);
+           batch_is_right(4, 700, 64, true, false) && batch_is_right(3, 1100, 20, false, false) &&
+           batch_is_right(3, 30000, 1, false, false) && batch_is_right(5, 6300, 4, false, false);
 }
 
 /* A recurrence by the kernels of operators and by the serial reference: all bits alike. */
