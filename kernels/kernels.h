@@ -103,6 +103,11 @@ int kernel_operator_sweep(const struct kernel_operator_pass *pass, void *seeds, 
 /* The results, given the rows of seeds that the sweep has made. */
 int kernel_operator_results(const struct kernel_operator_pass *pass, void *seeds);
 
+/* All of that in one pass over the tables. The workspace, of 0 bytes for a pass that is refused, is aligned to 256.
+ * kernel_is_refused(): nothing was done, and the stages are asked. */
+size_t kernel_operator_fused_workspace(const struct kernel_operator_pass *pass);
+int kernel_operator_fused(const struct kernel_operator_pass *pass, void *workspace);
+
 /* A row of values that the operation begins with. */
 int kernel_operator_start(const struct kernel_operator_pass *pass, void *row);
 

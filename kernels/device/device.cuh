@@ -331,6 +331,30 @@ DEVICE void wait_a_little(unsigned nanoseconds) {
 #endif
 }
 
+/* Copies of 4, 8 or 16 bytes from global into shared memory, which take no registers on the way (sm_80). What a thread
+ * has begun to copy has come when copies_ahead_wait() returns; other threads see it after a barrier. */
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+template <unsigned BYTES> DEVICE void copy_ahead(void *shared, const void *global) {
+    if constexpr (BYTES == 16)
+        asm volatile("cp.async.cg.shared.global [%0], [%1], 16;"
+                     :
+                     : "r"(shared_address(shared)), "l"(global)
+                     : "memory");
+    else
+        asm volatile("cp.async.ca.shared.global [%0], [%1], %2;"
+                     :
+                     : "r"(shared_address(shared)), "l"(global), "n"(BYTES)
+                     : "memory");
+}
+DEVICE void copies_ahead_wait() { asm volatile("cp.async.wait_all;" ::: "memory"); }
+#else
+template <unsigned BYTES> DEVICE void copy_ahead(void *shared, const void *global) {
+    typedef typename device_word<BYTES>::type word;
+    *static_cast<word *>(shared) = *static_cast<const word *>(global);
+}
+DEVICE void copies_ahead_wait() {}
+#endif
+
 /* Asynchronous bulk copies between global and shared memory (sm_90): addresses and bytes are multiples of 16. A copy
  * into shared memory counts its bytes on a barrier that lies in shared memory; a copy out is waited for by its group.
  */

@@ -88,28 +88,39 @@ DEVICE unsigned char *cell_address(const cell_table &table, const operator_place
 
 /* The cells that a thread brings or takes, PER neighbours at a time: one below the other, from the first one on. */
 template <unsigned PER> struct cell_walk {
-    unsigned row, column; /* of the next one in the tile */
-    unsigned char *at;    /* where it is in the table, or would be */
-    unsigned down;        /* rows to the one after it */
+    unsigned row, column;  /* of the next one in the tile */
+    unsigned cell;         /* where it is in shared memory */
+    unsigned char *at;     /* where it is in the table, or would be */
+    unsigned first, count; /* the rows of the column that are in the table */
+    unsigned down;         /* rows to the one after it */
+    unsigned log_across;
     ptrdiff_t down_bytes;
 
     DEVICE cell_walk(const cell_table &table, const operator_pass &pass, const operator_place &place) {
         const unsigned number = thread_index() * PER;
-        row = number >> pass.log_across;
-        column = number & ((1u << pass.log_across) - 1);
+        log_across = pass.log_across;
+        row = number >> log_across;
+        column = number & ((1u << log_across) - 1);
+        cell = cell_at(row, column, log_across);
         at = cell_address(table, place, row, column);
-        down = (block_threads() * PER) >> pass.log_across;
+        first = place.missing;
+        count = column < place.columns && place.rows > first ? place.rows - first : 0;
+        down = (block_threads() * PER) >> log_across;
         down_bytes = static_cast<ptrdiff_t>(down) * table.stride * static_cast<ptrdiff_t>(table.any.size);
     }
-    DEVICE bool is_there(const operator_place &place) const { return place.has_row(row) && column < place.columns; }
+    DEVICE bool is_there() const { return row - first < count; }
     DEVICE void next() {
         row += down;
         at += down_bytes;
+        if constexpr (PER * UNIT_RUNS % RUN_ROWS == 0) /* whole runs down */
+            cell += cell_at(down, 0, log_across);
+        else
+            cell = cell_at(row, column, log_across);
     }
 };
 constexpr unsigned CELLS_AT_ONCE = 8;
 
-/* Reads PER neighbours of type C at a time, and calls keep(row, column, vector, whether it is in the table). All loads
+/* Reads PER neighbours of type C at a time, and calls keep(cell, vector, whether it is in the table). All loads
  * of a round are under way before the first of them is used. */
 template <class C, unsigned PER, class KEEP> DEVICE void bring_cells(const cell_table &table, const operator_pass &pass,
                                                                      const operator_place &place, const KEEP &keep) {
@@ -123,12 +134,12 @@ template <class C, unsigned PER, class KEEP> DEVICE void bring_cells(const cell_
         UNROLL
         for (unsigned k = 0; k < EACH; k++, walk.next()) {
             vectors[k] = vector{};
-            if (walk.is_there(place))
+            if (walk.is_there())
                 vectors[k] = load_vector(reinterpret_cast<const vector *>(walk.at));
         }
         UNROLL
         for (unsigned k = 0; k < EACH; k++, kept.next())
-            keep(kept.row, kept.column, vectors[k], kept.is_there(place));
+            keep(kept.cell, vectors[k], kept.is_there());
     }
 }
 
@@ -143,18 +154,23 @@ template <class VALUE, class SEE> DEVICE void bring_tile(const cell_table &table
                                                          const operator_place &place, VALUE nothing, VALUE *shared,
                                                          const SEE &see) {
     constexpr unsigned COUNT = VECTOR_BYTES / sizeof(VALUE), SMALL = VECTOR_BYTES / sizeof(uint16_t);
+    /* In the middle of a table nothing has to be asked of a value. */
+    const bool asks = table.any.without_nan || place.missing != 0 || place.rows != UNIT_ROWS << pass.log_units ||
+                      place.columns != 1u << pass.log_across;
     const auto value_of = [&](VALUE value, bool is_there) {
-        const VALUE kept = !is_there || (table.any.without_nan && value != value) ? nothing : value;
-        see(kept);
-        return kept;
+        return !is_there || (table.any.without_nan && value != value) ? nothing : value;
     };
-    const auto keep = [&](unsigned row, unsigned column, const auto &values, bool is_there) {
+    const auto keep = [&](unsigned cell, const auto &values, bool is_there) {
         typedef typename std::remove_const<typename std::remove_reference<decltype(values)>::type>::type vector;
-        vector kept;
+        constexpr unsigned PER = sizeof(vector) / sizeof(VALUE);
+        vector kept = values;
         UNROLL
-        for (unsigned k = 0; k < sizeof(vector) / sizeof(VALUE); k++)
+        for (unsigned k = 0; k < PER && asks; k++)
             kept.at[k] = value_of(values.at[k], is_there);
-        *reinterpret_cast<vector *>(shared + cell_at(row, column, pass.log_across)) = kept;
+        UNROLL
+        for (unsigned k = 0; k < PER; k++)
+            see(kept.at[k]);
+        *reinterpret_cast<vector *>(shared + cell) = kept;
     };
     switch (table.access) {
     case cell_access::VECTORS:
@@ -164,14 +180,14 @@ template <class VALUE, class SEE> DEVICE void bring_tile(const cell_table &table
     case cell_access::SMALL_VECTORS:
         if constexpr (std::is_same<VALUE, float>::value)
             return bring_cells<uint16_t, SMALL>(table, pass, place,
-                                                [&](unsigned row, unsigned column, const auto &small, bool is_there) {
+                                                [&](unsigned cell, const auto &small, bool is_there) {
                                                     UNROLL
                                                     for (unsigned k = 0; k < SMALL; k += COUNT) {
                                                         vector_of<VALUE, COUNT> values;
                                                         UNROLL
                                                         for (unsigned j = 0; j < COUNT; j++)
                                                             values.at[j] = small_value(small.at[k + j], table.any.type);
-                                                        keep(row, column + k, values, is_there);
+                                                        keep(cell + k, values, is_there);
                                                     }
                                                 });
         break;
@@ -181,10 +197,45 @@ template <class VALUE, class SEE> DEVICE void bring_tile(const cell_table &table
         for (unsigned k = 0; k < RUN_ROWS; k++, walk.next()) {
             any_type any = table.any;
             any.without_nan = false;
-            const VALUE value = walk.is_there(place) ? any_value_at<VALUE>(walk.at, 0, any) : nothing;
-            shared[cell_at(walk.row, walk.column, pass.log_across)] = value_of(value, walk.is_there(place));
+            const VALUE value = walk.is_there() ? any_value_at<VALUE>(walk.at, 0, any) : nothing;
+            keep(walk.cell, vector_of<VALUE, 1>{{value}}, walk.is_there());
         }
     }
+}
+
+/* Begins to copy a tile of values that are kept as they are in memory; copies_ahead_wait() is for the caller. Values of
+ * other types, and those among which NaNs count as nothing, it leaves alone, and returns false. */
+template <class VALUE, unsigned PER> DEVICE void copy_cells_ahead(const cell_table &table, const operator_pass &pass,
+                                                                  const operator_place &place, VALUE nothing,
+                                                                  VALUE *shared) {
+    cell_walk<PER> walk(table, pass, place);
+    const bool is_whole = place.rows == UNIT_ROWS << pass.log_units && place.columns == 1u << pass.log_across;
+    UNROLL
+    for (unsigned k = 0; k < RUN_ROWS / PER && is_whole; k++, walk.next())
+        copy_ahead<PER * sizeof(VALUE)>(shared + walk.cell, walk.at);
+    KEEP_LOOP
+    for (unsigned k = 0; k < RUN_ROWS / PER && !is_whole; k++, walk.next()) {
+        VALUE *const to = shared + walk.cell;
+        if (walk.is_there()) {
+            copy_ahead<PER * sizeof(VALUE)>(to, walk.at);
+        } else {
+            UNROLL
+            for (unsigned j = 0; j < PER; j++)
+                to[j] = nothing;
+        }
+    }
+}
+template <class VALUE> DEVICE bool copy_tile_ahead(const cell_table &table, const operator_pass &pass,
+                                                   const operator_place &place, VALUE nothing, VALUE *shared) {
+    if (table.any.without_nan)
+        return false;
+    if (table.access == cell_access::VECTORS)
+        copy_cells_ahead<VALUE, VECTOR_BYTES / sizeof(VALUE)>(table, pass, place, nothing, shared);
+    else if (table.access == cell_access::VALUES)
+        copy_cells_ahead<VALUE, 1>(table, pass, place, nothing, shared);
+    else
+        return false;
+    return true;
 }
 
 /* Brings the factors of a tile: as a table; or one for each row, each column, or the whole. */
@@ -221,7 +272,7 @@ template <class VALUE, class SEE> DEVICE void bring_factors(const operator_pass 
     }
 }
 
-/* Writes PER neighbours at a time; result(row, column) is that of the table's row. */
+/* Writes PER neighbours at a time; results(walk) are the bits of those of the table's row. */
 template <class C, unsigned PER, class RESULTS> DEVICE void
 take_cells(const cell_table &table, const operator_pass &pass, const operator_place &place, const RESULTS &results) {
     constexpr unsigned ALL = RUN_ROWS / PER, EACH = ALL < CELLS_AT_ONCE ? ALL : CELLS_AT_ONCE;
@@ -230,8 +281,11 @@ take_cells(const cell_table &table, const operator_pass &pass, const operator_pl
     for (unsigned first = 0; first < ALL; first += EACH)
         UNROLL
     for (unsigned k = 0; k < EACH; k++, walk.next())
-        if (walk.is_there(place))
-            store_vector(reinterpret_cast<vector_of<C, PER> *>(walk.at), results(walk.row, walk.column));
+        if (walk.is_there()) {
+            const auto vector = results(walk);
+            static_assert(sizeof vector == PER * sizeof(C), "as many bytes as the cells have");
+            store_vector(reinterpret_cast<typename std::remove_const<decltype(vector)>::type *>(walk.at), vector);
+        }
 }
 
 /* The bits of a result of any type, in the lowest bytes: of a narrower one than the kept value has, the nearest. */
@@ -255,35 +309,42 @@ template <class VALUE> DEVICE uint64_t result_bits(VALUE value, any_type any) {
     return bits;
 }
 
-/* Writes a tile of results; result(row, column) is that of the table's row. */
+/* Small floats, rounded, side by side. */
+template <unsigned COUNT>
+DEVICE vector_of<uint32_t, COUNT / 2> small_results(const vector_of<float, COUNT> &results, uint8_t type) {
+    vector_of<uint32_t, COUNT / 2> pairs;
+    UNROLL
+    for (unsigned k = 0; k < COUNT; k += 2)
+        pairs.at[k / 2] = type == TABLE_F16 ? f16_pair_of(results.at[k], results.at[k + 1])
+                                            : bf16_pair_of(results.at[k], results.at[k + 1]);
+    return pairs;
+}
+
+/* Writes a tile of results; result(row, column, count) are `count` of them, of the table's row. */
 template <class VALUE, class RESULT> DEVICE void take_tile(const cell_table &table, const operator_pass &pass,
                                                            const operator_place &place, const RESULT &result) {
     constexpr unsigned COUNT = VECTOR_BYTES / sizeof(VALUE), SMALL = VECTOR_BYTES / sizeof(uint16_t);
     switch (table.access) {
     case cell_access::VECTORS:
-        return take_cells<VALUE, COUNT>(table, pass, place, [&](unsigned row, unsigned column) {
-            return result(row, column, std::integral_constant<unsigned, COUNT>());
+        return take_cells<VALUE, COUNT>(table, pass, place, [&](const auto &walk) {
+            return result(walk.row, walk.column, std::integral_constant<unsigned, COUNT>());
         });
     case cell_access::VALUES:
-        return take_cells<VALUE, 1>(table, pass, place, [&](unsigned row, unsigned column) {
-            return result(row, column, std::integral_constant<unsigned, 1>());
+        return take_cells<VALUE, 1>(table, pass, place, [&](const auto &walk) {
+            return result(walk.row, walk.column, std::integral_constant<unsigned, 1>());
         });
     case cell_access::SMALL_VECTORS:
         if constexpr (std::is_same<VALUE, float>::value)
-            return take_cells<uint16_t, SMALL>(table, pass, place, [&](unsigned row, unsigned column) {
-                const auto results = result(row, column, std::integral_constant<unsigned, SMALL>());
-                vector_of<uint16_t, SMALL> small;
-                UNROLL
-                for (unsigned k = 0; k < SMALL; k++)
-                    small.at[k] = static_cast<uint16_t>(result_bits(results.at[k], table.any));
-                return small;
+            return take_cells<uint16_t, SMALL>(table, pass, place, [&](const auto &walk) {
+                return small_results(result(walk.row, walk.column, std::integral_constant<unsigned, SMALL>()),
+                                     table.any.type);
             });
         break;
     default:
         cell_walk<1> walk(table, pass, place);
         KEEP_LOOP
         for (unsigned k = 0; k < RUN_ROWS; k++, walk.next())
-            if (walk.is_there(place))
+            if (walk.is_there())
                 store_bytes(
                     walk.at,
                     result_bits(result(walk.row, walk.column, std::integral_constant<unsigned, 1>()).at[0], table.any),

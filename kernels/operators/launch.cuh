@@ -43,7 +43,10 @@ template <class VALUE> static cell_table cells_out(const kernel_pass &pass, ptrd
     return cells_of<VALUE>(pass.out, pass.out_stride, step, pass.out_type, false, pass.columns, across);
 }
 
-template <class VALUE> static factor_table factors_of(const kernel_operator_pass &given, unsigned across) {
+/* What is there once for all rows of a tile can only be that where each tile ends in the table: rows that are not there
+ * have other factors. Where tiles of a table that goes on end the device alone knows. */
+template <class VALUE>
+static factor_table factors_of(const kernel_operator_pass &given, unsigned across, unsigned tile_rows) {
     const kernel_factors &from = given.factors;
     factor_table factors = {};
     factors.per_row = factors.per_column = true;
@@ -57,7 +60,7 @@ template <class VALUE> static factor_table factors_of(const kernel_operator_pass
     factors.first_step = from.per_column ? static_cast<ptrdiff_t>(given.pass.columns) : 1;
     factors.per_column = from.per_column != 0;
     factors.shifted = from.shifted != 0;
-    factors.per_row = from.stride != 0 || factors.shifted;
+    factors.per_row = from.stride != 0 || factors.shifted || (!given.from && given.pass.rows % tile_rows != 0);
     factors.cells.any.by_bytes |= factors.first && !is_aligned(factors.first, from.type);
     return factors;
 }
@@ -105,19 +108,22 @@ static operator_pass make_operator_pass(const kernel_operator_pass &given, bool 
     if (writes)
         made.out = cells_out<Value>(pass, given.out_step, across);
     if (OPS::HAS_FACTORS)
-        made.factors = factors_of<Value>(given, across);
+        made.factors = factors_of<Value>(given, across, UNIT_ROWS << made.log_units);
     return made;
 }
 
-/* The largest tile that the device has room for. A block has at least a warp. */
-template <class OPS> static int fit_operator_pass(const kernel_operator_pass &given, bool writes, operator_pass *made) {
-    typedef typename OPS::Value Value;
-    unsigned log_all = log_above(TILE_ACROSS_BYTES / sizeof(Value), 31);
+/* The largest tile of which a block's MEMORY has room on the device, of at most 2^log_all columns x units. A block has
+ * at least a warp. */
+template <class VALUE> constexpr unsigned log_most_across() { return sizeof(VALUE) == 4 ? 4 : 3; }
+template <class OPS, class MEMORY = tile_memory<OPS>>
+static int fit_operator_pass(const kernel_operator_pass &given, bool writes, operator_pass *made,
+                             unsigned log_all = log_most_across<typename OPS::Value>()) {
+    static_assert(sizeof(typename OPS::Value) << log_most_across<typename OPS::Value>() == TILE_ACROSS_BYTES, "");
     size_t most = 0;
     const int error = most_shared_bytes(&most);
     do
         *made = make_operator_pass<OPS>(given, writes, log_all--);
-    while (tile_memory<OPS>::bytes(*made) > most && log_all > 0);
+    while (MEMORY::bytes(*made) > most && log_all > 0);
     return error;
 }
 

@@ -7,7 +7,7 @@ template <class OPS, bool GOES_ON> KERNEL LAUNCH_BOUNDS(most_threads<typename OP
     typedef typename OPS::Value Value;
     typedef typename OPS::Element Element;
     SHARED_DYNAMIC(unsigned char, memory);
-    const operator_tile<OPS, GOES_ON> tile(pass, memory);
+    const operator_tile<OPS, GOES_ON> tile(pass, memory, block_index());
     if (tile.is_beyond())
         return;
     int rule = tile.bring();

@@ -7,7 +7,7 @@ template <class OPS, bool GOES_ON> KERNEL LAUNCH_BOUNDS(most_threads<typename OP
     operator_results_kernel(operator_pass pass, typename OPS::Stored *seeds) {
     typedef typename OPS::Value Value;
     SHARED_DYNAMIC(unsigned char, memory);
-    const operator_tile<OPS, GOES_ON> tile(pass, memory);
+    const operator_tile<OPS, GOES_ON> tile(pass, memory, block_index());
     if (tile.is_beyond())
         return;
     int rule = tile.bring();
@@ -33,20 +33,9 @@ template <class OPS, bool GOES_ON> KERNEL LAUNCH_BOUNDS(most_threads<typename OP
             block_barrier();
         }
     }
-    take_tile<Value>(pass.out, pass, tile.place, [&](unsigned row, unsigned column, auto count) {
-        vector_of<Value, decltype(count)::value> results;
-        const bool is_before = pass.exclusive && row % UNIT_ROWS == 0;
-        const unsigned from = pass.exclusive && !is_before ? row - 1 : row;
-        UNROLL
-        for (unsigned k = 0; k < decltype(count)::value; k++)
-            results.at[k] = tile.memory.cells[cell_at(from, column + k, pass.log_across)];
-        if (is_before) {
-            const size_t unit = tile.place.first_unit + row / UNIT_ROWS;
-            UNROLL
-            for (unsigned k = 0; k < decltype(count)::value; k++)
-                results.at[k] = OPS::before_at(tile.row_of(seeds, unit, column + k), unit == 0 && !GOES_ON);
-        }
-        return results;
+    tile.take_results([&](unsigned unit, unsigned column) {
+        const size_t of_table = tile.place.first_unit + unit;
+        return OPS::before_at(tile.row_of(seeds, of_table, column), of_table == 0 && !GOES_ON);
     });
 }
 

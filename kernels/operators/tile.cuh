@@ -1,6 +1,6 @@
-/* What stages 1 and 3 do with a tile in shared memory: the element of each run of rows, the elements of aligned runs
- * through each unit, and the results. Joins go along the tree of tuplescan/prefix_sum.h: eight rows by halves, the
- * eights of a run, and the runs of a unit.
+/* What stages 1 and 3, or the fused pass, do with a tile in shared memory: the element of each run of rows, the
+ * elements of aligned runs through each unit, and the results. Joins go along the tree of tuplescan/prefix_sum.h: eight
+ * rows by halves, the eights of a run, and the runs of a unit.
  *
  * Cells are read twice, once for the elements of runs and once for the results, so that nothing of a row is kept in
  * registers in between (docs/lab/2026-11-28.md#recurrences-by-stages). */
@@ -65,10 +65,10 @@ template <class OPS, bool GOES_ON = false> struct operator_tile {
     const unsigned apart;              /* values between the components of elements */
     unsigned column, run, unit;        /* of the thread */
     unsigned factor_row, factor_first; /* values from one row's factor to the next one's, and to that of row 0 */
-    unsigned factor_rows;              /* rows of the run that have the one factor of all rows, if there is one */
+    unsigned factor_rows;              /* rows of the run that have the one factor of all rows, if the table goes on */
 
-    DEVICE operator_tile(const operator_pass &pass_, unsigned char *bytes)
-        : pass(pass_), place(operator_place_of(pass_, block_index(), rows_ahead<GOES_ON>(pass_))), memory(pass_, bytes),
+    DEVICE operator_tile(const operator_pass &pass_, unsigned char *bytes, unsigned number)
+        : pass(pass_), place(operator_place_of(pass_, number, rows_ahead<GOES_ON>(pass_))), memory(pass_, bytes),
           apart(memory_of_tile::elements_apart(pass_)) {
         const unsigned above = thread_index() >> pass.log_across;
         column = thread_index() & ((1u << pass.log_across) - 1);
@@ -78,7 +78,7 @@ template <class OPS, bool GOES_ON = false> struct operator_tile {
         factor_row = !pass.factors.per_row ? 0 : per_column ? 1u << pass.log_across : 1;
         factor_first = above * (RUN_ROWS + 1) * factor_row + (per_column ? column : 0);
         factor_rows = RUN_ROWS;
-        if (!pass.factors.per_row)
+        if (GOES_ON && !pass.factors.per_row)
             factor_rows = place.rows > above * RUN_ROWS ? place.rows - above * RUN_ROWS : 0;
     }
 
@@ -160,7 +160,7 @@ template <class OPS, bool GOES_ON = false> struct operator_tile {
         for (unsigned k = 0; k < ROWS_AT_ONCE; k++, cell += down, of_factor += factor_down) {
             Value factor = 0;
             if constexpr (OPS::HAS_FACTORS)
-                factor = first + k < factor_rows ? *of_factor : OPS::no_factor();
+                factor = !GOES_ON || first + k < factor_rows ? *of_factor : OPS::no_factor();
             rows[k] = OPS::template of_cells<RULE>(*cell, factor);
             if constexpr (GOES_ON)
                 if (is_missing<RULE>(first + k))
@@ -168,12 +168,15 @@ template <class OPS, bool GOES_ON = false> struct operator_tile {
         }
     }
 
-    /* The element of the thread's run. */
-    template <int RULE> DEVICE Element total_of_run() const {
+    /* The element of the thread's run. see(element) is told of those of its rows. */
+    template <int RULE, class SEE> DEVICE Element total_of_run(const SEE &see) const {
         Element rows[ROWS_AT_ONCE], left[LOG_RUN_PARTS];
         UNROLL
         for (unsigned part = 0; part < 1 << LOG_RUN_PARTS; part++) {
             rows_of<RULE>(part * ROWS_AT_ONCE, rows);
+            UNROLL
+            for (unsigned k = 0; k < ROWS_AT_ONCE; k++)
+                see(rows[k]);
             UNROLL
             for (unsigned half = 1; half < ROWS_AT_ONCE; half *= 2)
                 UNROLL
@@ -211,8 +214,11 @@ template <class OPS, bool GOES_ON = false> struct operator_tile {
             last(of_unit, of_column, element);
     }
 
+    template <int RULE, class SEE> DEVICE void put_total(const SEE &see) const {
+        OPS::template put<RULE>(element_at(unit, run, column), apart, total_of_run<RULE>(see));
+    }
     template <int RULE> DEVICE void put_total() const {
-        OPS::template put<RULE>(element_at(unit, run, column), apart, total_of_run<RULE>());
+        put_total<RULE>([](const Element &) {});
     }
 
     /* The results of ROWS_AT_ONCE rows, given their elements from the run's first row on, take the place of terms. */
@@ -290,6 +296,27 @@ template <class OPS, bool GOES_ON = false> struct operator_tile {
         for (unsigned level = 0; 1u << level < RUN_ROWS; level++)
             if (count >> level & 1)
                 leave(level, runs[level]);
+    }
+
+    /* Writes the results. An exclusive pass has those of the rows before: before(unit, column) is that of the row
+     * before a unit. */
+    template <class BEFORE> DEVICE void take_results(const BEFORE &before) const {
+        take_tile<Value>(pass.out, pass, place, [&](unsigned row, unsigned of_column, auto count) {
+            constexpr unsigned COUNT = decltype(count)::value, MOST = VECTOR_BYTES / sizeof(Value),
+                               EACH = COUNT < MOST ? COUNT : MOST;
+            vector_of<Value, COUNT> results;
+            const bool is_before = pass.exclusive && row % UNIT_ROWS == 0;
+            const unsigned of_row = pass.exclusive && !is_before ? row - 1 : row;
+            const Value *const from = memory.cells + cell_at(of_row, of_column, pass.log_across);
+            UNROLL
+            for (unsigned k = 0; k < COUNT; k += EACH)
+                reinterpret_cast<vector_of<Value, EACH> &>(results.at[k]) =
+                    *reinterpret_cast<const vector_of<Value, EACH> *>(from + k);
+            UNROLL
+            for (unsigned k = 0; k < COUNT && is_before; k++)
+                results.at[k] = before(row / UNIT_ROWS, of_column + k);
+            return results;
+        });
     }
 
     /* The rows of totals and seeds of the tile's table. */

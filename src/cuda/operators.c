@@ -1,5 +1,6 @@
-/* What is not summed: recurrences, products, maxima and minima, by three launches for any number of tables. */
+/* What is not summed: recurrences, products, maxima and minima, by one launch for any number of tables, or by three. */
 #include "../checked.h"
+#include "fused.h"
 #include "pass.h"
 #include "runtime.h"
 
@@ -13,15 +14,6 @@ static size_t tables_of(const struct scan *scan) { return scan->tables > 1 ? sca
 /* A table that goes on may begin, and end, inside of a unit. */
 static size_t seed_rows(const struct scan *scan) {
     return divide_up(scan->in.rows, KERNEL_UNIT_ROWS) + (scan->state ? 2 : 1);
-}
-
-/* A row of seeds for each 512 rows of a table, and one more. SIZE_MAX: they do not fit. */
-size_t cuda_operator_workspace(const struct scan *scan) {
-    size_t bytes;
-    return checked_multiply(tables_of(scan), seed_rows(scan), &bytes) &&
-                   checked_multiply(bytes, scan_row_bytes(scan), &bytes)
-               ? bytes
-               : SIZE_MAX;
 }
 
 static struct kernel_operator_pass operator_pass(const struct scan *scan) {
@@ -45,6 +37,18 @@ static struct kernel_operator_pass operator_pass(const struct scan *scan) {
                                          .to = scan->state_out};
 }
 
+/* For the fused pass; and for the stages, a row of seeds for each 512 rows of a table, and one more. SIZE_MAX: they do
+ * not fit. */
+size_t cuda_operator_workspace(const struct scan *scan) {
+    const struct kernel_operator_pass pass = operator_pass(scan);
+    const size_t fused = kernel_operator_fused_workspace(&pass);
+    size_t bytes;
+    if (!checked_multiply(tables_of(scan), seed_rows(scan), &bytes) ||
+        !checked_multiply(bytes, scan_row_bytes(scan), &bytes))
+        return SIZE_MAX;
+    return fused > bytes ? fused : bytes;
+}
+
 static int count_nans(const struct scan *scan) {
     int error = 0;
     for (size_t table = 0; table < tables_of(scan) && scan->load.nans && error == 0; table++) {
@@ -65,6 +69,14 @@ table_status cuda_operator_results(const struct scan *scan, void *seeds) {
     return cuda_check(kernel_operator_results(&pass, seeds), "stage 3 of an operation");
 }
 
+static table_status run_stages(const struct scan *scan, const struct kernel_operator_pass *pass, void *workspace) {
+    table_status status = cuda_operator_totals(scan, workspace);
+    if (status == TABLE_OK)
+        status = cuda_check(kernel_operator_sweep(pass, workspace, seed_rows(scan)), "stage 2 of an operation");
+    return status == TABLE_OK && scan->out.data ? cuda_operator_results(scan, workspace) : status;
+}
+
+/* A form by force is one of sums, beside which the stages are tried. */
 table_status cuda_operator(const struct scan *scan, void *workspace) {
     const struct kernel_operator_pass pass = operator_pass(scan);
     table_status status = TABLE_OK;
@@ -72,11 +84,13 @@ table_status cuda_operator(const struct scan *scan, void *workspace) {
         status = cuda_check(cuda_forget_nans(scan), "filling device memory");
     if (status == TABLE_OK)
         status = cuda_check(count_nans(scan), "counting NaN");
-    if (status == TABLE_OK)
-        status = cuda_operator_totals(scan, workspace);
-    if (status == TABLE_OK)
-        status = cuda_check(kernel_operator_sweep(&pass, workspace, seed_rows(scan)), "stage 2 of an operation");
-    return status == TABLE_OK && scan->out.data ? cuda_operator_results(scan, workspace) : status;
+    if (status != TABLE_OK)
+        return status;
+    const int error = cuda_forced_form ? (int)cudaErrorNotSupported : kernel_operator_fused(&pass, workspace);
+    if (!kernel_is_refused(error))
+        return cuda_check(error, "the fused pass of an operation");
+    cuda_forget((cudaError_t)error);
+    return run_stages(scan, &pass, workspace);
 }
 
 table_status cuda_operator_start(const struct scan *scan, void *row) {

@@ -344,6 +344,15 @@ DEVICE void grid_meet(unsigned, EMULATOR_SITE) { emulator::grid_meet(file, line)
 constexpr unsigned PATIENCE = 64;
 DEVICE void wait_a_little(unsigned, EMULATOR_SITE) { emulator::give_way(file, line, true); }
 
+/* Copied at once: what would be read before copies_ahead_wait() is not found here. */
+template <unsigned BYTES> DEVICE void copy_ahead(void *shared, const void *global, EMULATOR_SITE) {
+    static_assert(BYTES == 4 || BYTES == 8 || BYTES == 16, "a word");
+    emulator::check_global(global, BYTES, BYTES, "copy_ahead", file, line);
+    emulator::check_shared(shared, BYTES, BYTES, "copy_ahead", file, line);
+    memcpy(shared, global, BYTES);
+}
+DEVICE void copies_ahead_wait(EMULATOR_SITE) { emulator::give_way(file, line, false); }
+
 DEVICE bool copies_in_bulk() { return emulator::copies_in_bulk(); }
 struct bulk_barrier {
     uint64_t state;

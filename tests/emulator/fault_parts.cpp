@@ -1,5 +1,6 @@
 #include "fault_parts.h"
 
+#include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <vector>
@@ -289,17 +290,20 @@ static bool batches_are_right() {
            batch_is_right(3, 30000, 1, false, false) && batch_is_right(5, 6300, 4, false, false);
 }
 
-/* A recurrence by the kernels of operators and by the serial reference: all bits alike. */
-static bool recurrence_is_right(size_t rows, size_t columns, const char *kind, bool exclusive) {
+/* A recurrence by the kernels of operators, in stages or in one pass, and by the serial reference: all bits alike. */
+static bool recurrence_is_right(size_t rows, size_t columns, const char *kind, bool exclusive, bool fused,
+                                float start = 0) {
     const size_t all = rows * columns, units = (rows + KERNEL_UNIT_ROWS - 1) / KERNEL_UNIT_ROWS;
     std::vector<float> a(all), b(all), expected(all), got(all);
     recurrence_make(TABLE_F32, kind, rows, columns, 11, a.data(), b.data());
     recurrence asked = {};
     asked.type = TABLE_F32, asked.rows = rows, asked.columns = columns;
-    asked.a = a.data(), asked.b = b.data();
+    const std::vector<float> starts(columns, start);
+    asked.a = a.data(), asked.b = b.data(), asked.start = starts.data();
     (exclusive ? asked.exclusive : asked.inclusive) = expected.data();
     recurrence_reference(&asked);
-    const memory factors(all * 4, a.data()), terms(all * 4, b.data()), seeds((units + 1) * columns * 16);
+    const memory factors(all * 4, a.data()), terms(all * 4, b.data()), carries(columns * 4, starts.data()),
+        seeds((2 * units + 1) * columns * 16 + 256);
     kernel_operator_pass given = {};
     given.pass.in = given.pass.out = terms.data;
     given.pass.rows = rows, given.pass.columns = columns;
@@ -310,19 +314,28 @@ static bool recurrence_is_right(size_t rows, size_t columns, const char *kind, b
     given.factors.data = factors.data;
     given.factors.stride = static_cast<ptrdiff_t>(columns);
     given.factors.per_column = 1;
-    if (kernel_operator_totals(&given, seeds.data) != 0 || kernel_operator_sweep(&given, seeds.data, units + 1) != 0 ||
-        kernel_operator_results(&given, seeds.data) != 0 ||
-        cudaMemcpy(got.data(), terms.data, all * 4, cudaMemcpyDeviceToHost) != cudaSuccess)
+    given.carry_in = carries.data;
+    const bool is_queued = fused ? kernel_operator_fused(&given, seeds.data) == 0
+                                 : kernel_operator_totals(&given, seeds.data) == 0 &&
+                                       kernel_operator_sweep(&given, seeds.data, units + 1) == 0 &&
+                                       kernel_operator_results(&given, seeds.data) == 0;
+    if (!is_queued || cudaMemcpy(got.data(), terms.data, all * 4, cudaMemcpyDeviceToHost) != cudaSuccess)
         return false;
     for (size_t at = 0; at < all; at++)
         if (memcmp(&got[at], &expected[at], 4) != 0 && !(got[at] != got[at] && expected[at] != expected[at]))
             return false;
     return true;
 }
-static bool recurrences_are_right() {
-    return recurrence_is_right(37 * KERNEL_UNIT_ROWS + 77, 3, "near1", true) &&
-           recurrence_is_right(2 * KERNEL_UNIT_ROWS + 9, 17, "mixed+reset+wild", false) &&
-           recurrence_is_right(KERNEL_UNIT_ROWS + 9, 16, "decay+reset+zeros", false);
+static bool recurrences_are_right(bool fused) {
+    return recurrence_is_right(37 * KERNEL_UNIT_ROWS + 77, 3, "near1", true, fused) &&
+           recurrence_is_right(2 * KERNEL_UNIT_ROWS + 9, 17, "mixed+reset+wild", false, fused) &&
+           recurrence_is_right(KERNEL_UNIT_ROWS + 9, 16, "decay+reset+zeros", false, fused);
+}
+static bool recurrences_in_stages_are_right() { return recurrences_are_right(false); }
+static bool fused_recurrences_are_right() {
+    return recurrences_are_right(true) &&
+           recurrence_is_right(70 * KERNEL_UNIT_ROWS + 77, 17, "near1+reset", true, true) &&
+           recurrence_is_right(2 * KERNEL_UNIT_ROWS, 17, "near1", false, true, HUGE_VALF);
 }
 
 /* Short segments, and now and then one of a few units. */
@@ -405,7 +418,8 @@ static const part PARTS[] = {
     {"pieces", pieces_in_stages_are_right, !EMULATOR_SANITIZED},
     {"fused pieces", fused_pieces_are_right, !EMULATOR_SANITIZED},
     {"batches", batches_are_right, !EMULATOR_SANITIZED},
-    {"recurrences", recurrences_are_right, !EMULATOR_SANITIZED},
+    {"recurrences", recurrences_in_stages_are_right, !EMULATOR_SANITIZED},
+    {"fused recurrences", fused_recurrences_are_right, !EMULATOR_SANITIZED},
     {"segments", all_segments_are_right, !EMULATOR_SANITIZED},
     {"sorts", sorts_are_right, !EMULATOR_SANITIZED},
     {"histograms", histograms_are_right, !EMULATOR_SANITIZED},
