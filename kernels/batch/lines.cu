@@ -35,7 +35,7 @@ DEVICE void lines_block(const lines_pass &pass, lines_place place, const lines_m
         static_cast<SUM *>(pass.carry_out)[of_table] = column.last;
 }
 
-template <class INPUT, class SUM, unsigned V> KERNEL LAUNCH_BOUNDS(COLUMN_THREADS, sizeof(SUM) == 4 ? 4 : 3)
+template <class INPUT, class SUM, unsigned V> KERNEL LAUNCH_BOUNDS(COLUMN_THREADS, sizeof(SUM) == 4 ? 4 : 2)
     lines_kernel(lines_pass pass) {
     SHARED_ARRAY(SUM, values, lines_memory<SUM>::SIZE);
     SHARED_ARRAY(SUM, totals, COLUMN_WARPS * COLUMN_WARPS);

@@ -173,6 +173,7 @@ template <class SUM, unsigned EACH> struct lane_column {
     const lines_memory<SUM> &memory;
     unsigned rows; /* that are there, at most EACH */
     unsigned first, step;
+    bool straight; /* all lanes have EACH neighbours in a row of banks, or nothing */
 
     DEVICE lane_column(const lines_memory<SUM> &memory_, const lines_pass &pass, const lines_place &place,
                        unsigned table, unsigned column, unsigned row, bool active)
@@ -181,8 +182,17 @@ template <class SUM, unsigned EACH> struct lane_column {
         rows = left < EACH ? left : EACH;
         first = (table * place.rows + (pass.flip ? place.rows - 1 - row : row)) * place.columns + column;
         step = pass.flip ? 0 - place.columns : place.columns;
+        straight = step == 1 && place.rows % EACH == 0;
+        static_assert(lines_memory<SUM>::BANKS % EACH == 0, "in a row of banks");
     }
     DEVICE void take(SUM (&values)[EACH]) const {
+        if (straight) {
+            const SUM *const from = &memory[rows > 0 ? first : 0];
+            UNROLL
+            for (unsigned k = 0; k < EACH; k++)
+                values[k] = rows > 0 ? from[k] : sum_identity<SUM>();
+            return;
+        }
         UNROLL
         for (unsigned k = 0; k < EACH; k++)
             values[k] = k < rows ? memory[first + k * step] : sum_identity<SUM>();
@@ -192,6 +202,13 @@ template <class SUM, unsigned EACH> struct lane_column {
     DEVICE void put(const SUM (&sums)[EACH], SUM seed, bool exclusive, SUM above) const {
         const unsigned again = found_anew(first);
         SUM before = above;
+        if (straight && !exclusive) {
+            SUM *const to = &memory[again];
+            UNROLL
+            for (unsigned k = 0; k < EACH && rows > 0; k++)
+                to[k] = combine(seed, sums[k]);
+            return;
+        }
         UNROLL
         for (unsigned k = 0; k < EACH; k++) {
             const SUM sum = combine(seed, sums[k]);
