@@ -1,5 +1,5 @@
 /* Custom calls of XLA, for tuplescan.jax, of row-major arrays on the CPU or on a stream: running results of one array,
- * and linear recurrences. */
+ * linear recurrences, and running sums of segments. */
 #include "xla.h"
 
 #include "module.h"
@@ -78,32 +78,45 @@ enum { XLA_ALIGNMENT_MOST = 16 };
 
 static void *aligned(void *memory) { return (char *)memory + (-(uintptr_t)memory & (TABLE_WORKSPACE_ALIGNMENT - 1)); }
 
+enum kind { SCAN, RECURRENCE, SEGMENTS };
+
 /* What is asked of the library by one of the calls. */
 struct work {
-    bool recurs;
+    enum kind kind;
     struct tables tables;
-    struct tables_run run;
+    struct tables_run run; /* its options are those of segments, too */
     struct recurrence recurrence;
+    table_view in, out;
+    table_segments segments;
 };
 
 static table_scan_options *options_of(struct work *work) {
-    return work->recurs ? &work->recurrence.options : &work->run.options;
+    return work->kind == RECURRENCE ? &work->recurrence.options : &work->run.options;
 }
 
 static bool is_empty(const struct work *work) {
-    return (work->recurs ? work->recurrence.options.tables : work->tables.count) == 0;
+    if (work->kind == SEGMENTS)
+        return work->in.rows == 0 || work->in.columns == 0;
+    return (work->kind == RECURRENCE ? work->recurrence.options.tables : work->tables.count) == 0;
 }
 
 static table_status workspace_of(struct work *work, size_t *bytes) {
-    if (work->recurs)
+    if (work->kind == RECURRENCE)
         return recurrence_workspace(&work->recurrence, bytes);
+    if (work->kind == SEGMENTS)
+        return table_segmented_prefix_sum_workspace(&work->in, &work->out, &work->segments, &work->run.options, bytes);
     const table_status status = tables_workspace(&work->tables, &work->run);
     *bytes = work->run.workspace_bytes;
     return status;
 }
 
 static table_status run(struct work *work, bool on_stream) {
-    return work->recurs ? recurrence_run(&work->recurrence, on_stream) : tables_scan(&work->tables, &work->run);
+    if (work->kind == RECURRENCE)
+        return recurrence_run(&work->recurrence, on_stream);
+    if (work->kind == SCAN)
+        return tables_scan(&work->tables, &work->run);
+    return (on_stream ? table_segmented_prefix_sum_async
+                      : table_segmented_prefix_sum)(&work->in, &work->out, &work->segments, &work->run.options);
 }
 
 /* XLA's memory is given back before the work that was queued is done: who gets it next queues behind that. */
@@ -180,11 +193,33 @@ static bool recurrence_of(struct work *work, const struct xla_call *call, bool o
     return is_row;
 }
 
-static struct xla_error *work_on(const struct xla_call *call, bool recurs, bool on_stream) {
-    struct work work = {.recurs = recurs};
+/* The arguments are the offsets of segments, a column, and a table. */
+static bool segments_of(struct work *work, const struct xla_call *call, bool on_stream) {
+    const uint8_t *exclusive = attribute(call, "exclusive", XLA_BOOL), *reverse = attribute(call, "reverse", XLA_BOOL);
+    struct array offsets, in, out;
+    if (!exclusive || !reverse || call->arguments.count != 2 || call->results.count != 1 ||
+        !array_of(&offsets, &call->arguments, 0, on_stream) || !array_of(&in, &call->arguments, 1, on_stream) ||
+        !array_of(&out, &call->results, 0, on_stream) || !tables_same_shape(&in, &out) || in.dims != 2 ||
+        offsets.dims != 2 || offsets.shape[0] < 1 || offsets.shape[1] != 1)
+        return false;
+    work->in = (table_view){in.data, (size_t)in.shape[0], (size_t)in.shape[1], 0, in.type};
+    work->out = (table_view){out.data, work->in.rows, work->in.columns, 0, out.type};
+    work->segments = (table_segments){.kind = TABLE_SEGMENT_OFFSETS,
+                                      .type = offsets.type,
+                                      .data = offsets.data,
+                                      .count = (size_t)offsets.shape[0] - 1};
+    work->run.options.exclusive = *exclusive != 0;
+    work->run.options.reverse = *reverse != 0;
+    return true;
+}
+
+static struct xla_error *work_on(const struct xla_call *call, enum kind kind, bool on_stream) {
+    static bool (*const readers[])(struct work *, const struct xla_call *,
+                                   bool) = {[SCAN] = scan_of, [RECURRENCE] = recurrence_of, [SEGMENTS] = segments_of};
+    struct work work = {.kind = kind};
     if (is_question(call))
         return NULL;
-    if (!(recurs ? recurrence_of : scan_of)(&work, call, on_stream))
+    if (!readers[kind](&work, call, on_stream))
         return error(call, XLA_INVALID_ARGUMENT, "tuplescan: has other arguments than it is made for");
     if (is_empty(&work))
         return NULL;
@@ -197,25 +232,28 @@ static struct xla_error *work_on(const struct xla_call *call, bool recurs, bool 
 }
 
 /* XLA's threads take very small numbers for zeros, which would change bits. */
-static struct xla_error *work_on_cpu(const struct xla_call *call, bool recurs) {
+static struct xla_error *work_on_cpu(const struct xla_call *call, enum kind kind) {
     fenv_t environment;
     const bool kept = fegetenv(&environment) == 0 && fesetenv(FE_DFL_ENV) == 0;
-    struct xla_error *failed = work_on(call, recurs, false);
+    struct xla_error *failed = work_on(call, kind, false);
     if (kept)
         fesetenv(&environment);
     return failed;
 }
 
-static struct xla_error *scan_on_cpu(struct xla_call *call) { return work_on_cpu(call, false); }
-static struct xla_error *scan_on_stream(struct xla_call *call) { return work_on(call, false, true); }
-static struct xla_error *recurrence_on_cpu(struct xla_call *call) { return work_on_cpu(call, true); }
-static struct xla_error *recurrence_on_stream(struct xla_call *call) { return work_on(call, true, true); }
+static struct xla_error *scan_on_cpu(struct xla_call *call) { return work_on_cpu(call, SCAN); }
+static struct xla_error *scan_on_stream(struct xla_call *call) { return work_on(call, SCAN, true); }
+static struct xla_error *recurrence_on_cpu(struct xla_call *call) { return work_on_cpu(call, RECURRENCE); }
+static struct xla_error *recurrence_on_stream(struct xla_call *call) { return work_on(call, RECURRENCE, true); }
+static struct xla_error *segments_on_cpu(struct xla_call *call) { return work_on_cpu(call, SEGMENTS); }
+static struct xla_error *segments_on_stream(struct xla_call *call) { return work_on(call, SEGMENTS, true); }
 
-/* xla_handlers(): capsules for jax.ffi.register_ffi_target(), of scans on the CPU and on CUDA, and of recurrences. */
+/* xla_handlers(): capsules for jax.ffi.register_ffi_target(), of scans on the CPU and on CUDA, of recurrences, and of
+ * segments. */
 PyObject *core_xla_handlers(PyObject *module, PyObject *nothing) {
     (void)module, (void)nothing;
-    struct xla_error *(*const handlers[])(struct xla_call *) = {scan_on_cpu, scan_on_stream, recurrence_on_cpu,
-                                                                recurrence_on_stream};
+    struct xla_error *(*const handlers[])(struct xla_call *) = {
+        scan_on_cpu, scan_on_stream, recurrence_on_cpu, recurrence_on_stream, segments_on_cpu, segments_on_stream};
     enum { HANDLERS = sizeof handlers / sizeof *handlers };
     PyObject *all = PyTuple_New(HANDLERS);
     for (Py_ssize_t i = 0; all && i < HANDLERS; i++) {

@@ -257,6 +257,52 @@ def test_sharded():
             same_bits(mapped(*given), call(tuplescan, a, x))
 
 
+@either
+@pytest.mark.parametrize("kind", ["?", "u1", "f2", "f4"])
+def test_segments(kind, exclusive, reverse):
+    options = {"exclusive": exclusive, "reverse": reverse}
+    compiled = jax.jit(functools.partial(tuplescan.jax.segmented_cumsum, **options))
+    for shape in [(1300,), (1300, 2, 2), (0, 3)]:
+        x, rows = values(shape, kind), shape[0]
+        for offsets in ([0, 0, 1, 600, rows], [3, 700, 700, 1200, 1299], [0, *[rows] * 4], [1]):
+            offsets = np.minimum(offsets, rows).astype("i4")
+            results = tuplescan.jax.segmented_cumsum(x, offsets, **options)
+            wanted = tuplescan.segmented_cumsum(x, offsets, dtype=results.dtype, **options)
+            same_bits(results, wanted)
+            same_bits(compiled(x, offsets), wanted)
+
+
+@either
+def test_gradients_of_segments(exclusive, reverse):
+    offsets, x = np.array([2, 2, 5, 9]), jnp.asarray(values((11, 2)) / 100)
+
+    def ours(x):
+        return tuplescan.jax.segmented_cumsum(x, offsets, exclusive=exclusive, reverse=reverse)
+
+    check_grads(lambda x: ours(x) ** 2, (x,), order=2, rtol=0.05, atol=0.05)
+    gradient = jax.grad(lambda x: ours(x).sum())(x)
+    assert not gradient[:2].any() and not gradient[9:].any()
+    same_bits(jax.vjp(ours, x)[1](x)[0], tuplescan.segmented_cumsum(x, offsets, exclusive=exclusive, reverse=not reverse))
+
+
+def test_segments_of_tables_and_shards():
+    x, offsets = values((3, 50, 4)), np.array([[0, 20, 50], [5, 5, 30], [0, 0, 0]])
+    each = functools.partial(tuplescan.jax.segmented_cumsum)
+    same_bits(jax.vmap(each)(x, offsets), np.stack([tuplescan.segmented_cumsum(*of) for of in zip(x, offsets)]))
+    same_bits(jax.vmap(each, (None, 0))(x[0], offsets), np.stack([tuplescan.segmented_cumsum(x[0], of) for of in offsets]))
+    for batch in range(3):
+        parts = [np.take(x, i, batch) for i in range(x.shape[batch])]
+        rows = np.array([1, 2, min(len(part) for part in parts)])
+        got = jax.vmap(each, (batch, None))(x, rows)
+        same_bits(got, np.stack([tuplescan.segmented_cumsum(part, rows) for part in parts]))
+    mesh = Mesh(np.array(jax.devices()), ("parts",))
+    wide = values((50, 2 * jax.device_count()))
+    given = jax.device_put(wide, NamedSharding(mesh, PartitionSpec(None, "parts")))
+    results = jax.jit(each)(given, offsets[1])
+    same_bits(results, tuplescan.segmented_cumsum(wide, offsets[1]))
+    assert results.sharding.is_equivalent_to(given.sharding, 2)
+
+
 def test_plain_call():
     x = values((30, 4), "i4")
     for outside in (tuplescan.cumsum(jnp.asarray(x)), jax.jit(tuplescan.cumsum)(x)):
@@ -341,6 +387,14 @@ def test_refused():
             call()
     with pytest.raises(TypeError, match="not summed into"):
         tuplescan.jax.cumsum(jnp.ones(3, jnp.float8_e4m3fn))
+    for offsets, error in [([], TypeError), ([[0, 3]], TypeError), ([0.0, 3.0], TypeError)]:
+        with pytest.raises(error):
+            tuplescan.jax.segmented_cumsum(np.ones(3), offsets)
+    with pytest.raises(TypeError, match="complex|not summed"):
+        tuplescan.jax.segmented_cumsum(np.ones(3, "c8"), [0, 3])
+    for offsets in ([0, 2, 1], [0, 4], [-1, 3]) if jax.default_backend() == "cpu" else ():
+        with pytest.raises(jax.errors.JaxRuntimeError, match="offset"):
+            tuplescan.jax.segmented_cumsum(np.ones(3, "f4"), np.array(offsets)).block_until_ready()
 
 
 def test_wrong_calls_are_errors_of_xla():
@@ -366,6 +420,11 @@ def test_wrong_calls_are_errors_of_xla():
         call = jax.ffi.ffi_call("tuplescan_linear_recurrence", jax.ShapeDtypeStruct((1, 3, 2), "f4"))
         with pytest.raises(jax.errors.JaxRuntimeError, match="other arguments"):
             call(*arrays, **options).block_until_ready()
+    flags = {"exclusive": np.bool_(False), "reverse": np.bool_(False)}
+    for arrays in [(ones[0],), (jnp.array([0, 3]), ones[0]), (jnp.ones((0, 1), "i4"), ones[0]), (ones[0, :, :1], ones)]:
+        call = jax.ffi.ffi_call("tuplescan_segmented_cumsum", jax.ShapeDtypeStruct((3, 2), "f4"))
+        with pytest.raises(jax.errors.JaxRuntimeError, match="other arguments"):
+            call(*arrays, **flags).block_until_ready()
 
 
 def test_examples():

@@ -1,7 +1,9 @@
-"""Running sums, maxima, minima, products and linear recurrences as primitives of JAX: under jit, grad, jvp and vmap,
+"""Running sums, maxima, minima, products, linear recurrences and sums of segments as primitives of JAX: under jit, grad, jvp and vmap,
 sharded along all axes but the one along which they run. On the CPU, and on CUDA where the package was built with it."""
 
 import functools
+import itertools
+import math
 import operator
 
 import jax
@@ -18,10 +20,10 @@ from ._operations import GRADIENTS, before, exclusive_of, of_each_operation
 from ._tables import coefficients_shape, float_type, kept_in, three_axes
 from ._types import PRODUCT, SUM, identity, taken
 
-_SCAN, _RECURRENCE = "tuplescan_cumsum", "tuplescan_linear_recurrence"
+_SCAN, _RECURRENCE, _SEGMENTS = "tuplescan_cumsum", "tuplescan_linear_recurrence", "tuplescan_segmented_cumsum"
 
 for _handler, (_target, _platform) in zip(
-    _core.xla_handlers(), [(_SCAN, "cpu"), (_SCAN, "CUDA"), (_RECURRENCE, "cpu"), (_RECURRENCE, "CUDA")]
+    _core.xla_handlers(), itertools.product((_SCAN, _RECURRENCE, _SEGMENTS), ("cpu", "CUDA"))
 ):
     jax.ffi.register_ffi_target(_target, _handler, platform=_platform)
 
@@ -126,7 +128,21 @@ def _recurrence_call(a, b, *start, axis, reverse, shifted):
     return call(*given, reverse=np.bool_(reverse), shifted=np.bool_(shifted)).reshape(b.shape)
 
 
+def _segments_call(offsets, x, *, axis, exclusive, reverse, dtype):
+    """Sums down a table of the segments that a column of offsets makes, and 0 for rows of no segment."""
+    call = jax.ffi.ffi_call(_SEGMENTS, jax.ShapeDtypeStruct(x.shape, dtype))
+    sums = call(offsets, x, exclusive=np.bool_(exclusive), reverse=np.bool_(reverse))
+    row, first, behind = jnp.arange(x.shape[0], dtype=offsets.dtype)[:, None], offsets[0], offsets[-1]
+    return jax.lax.cond(
+        ((first == 0) & (behind == x.shape[0]))[0],
+        lambda sums: sums,
+        lambda sums: jnp.where((row >= first) & (row < behind), sums, 0),
+        sums,
+    )
+
+
 _sums = _primitive("tuplescan_cumsum", _scan_call, [1])
+_segments = _primitive("tuplescan_segmented_cumsum", _segments_call, [2])
 _others = _primitive("tuplescan_accumulate", _scan_call, [1])
 _recurrence = _primitive("tuplescan_linear_recurrence", _recurrence_call, [2, 3])
 
@@ -140,6 +156,23 @@ def _transposed(cotangent, x, *, axis, exclusive, reverse, dtype):
 
 
 ad.deflinear2(_sums, _transposed)
+
+
+def _tangent_of_segments(primals, tangents, *, dtype, **options):
+    sums, (offsets, _), tangent = _segments.bind(*primals, dtype=dtype, **options), primals, tangents[1]
+    if type(tangent) is ad.Zero or not jnp.issubdtype(sums.dtype, jnp.floating):
+        return sums, ad.Zero.from_primal_value(sums)
+    return sums, _segments.bind(offsets, tangent, dtype=dtype, **options)
+
+
+def _transposed_segments(cotangent, offsets, x, *, reverse, **options):
+    if type(cotangent) is ad.Zero:
+        return [None, ad.Zero(x.aval)]
+    return [None, _segments.bind(offsets, cotangent, reverse=not reverse, **options).astype(x.aval.dtype)]
+
+
+ad.primitive_jvps[_segments] = _tangent_of_segments
+ad.primitive_transposes[_segments] = _transposed_segments
 
 
 def _tangent_of_recurrence(primals, tangents, *, axis, reverse, shifted):
@@ -207,6 +240,19 @@ def _batched_recurrence(arrays, axes, *, axis, **options):
     return _recurrence.bind(*given, axis=axis + 1, **options), 0
 
 
+def _batched_segments(arrays, axes, **options):
+    """More columns of the same segments; tables with segments of their own one by one."""
+    (offsets, x), (own, batch) = arrays, axes
+    if own is None:
+        x = jnp.moveaxis(x, batch, -1)
+        return _segments.bind(offsets, x.reshape(len(x), -1), **options).reshape(x.shape), 2
+    size = offsets.shape[own]
+    given = jnp.moveaxis(offsets, own, 0), x if batch is None else jnp.moveaxis(x, batch, 0)
+    given = given[0], jnp.broadcast_to(given[1], (size, *given[1].shape[-2:]))
+    return jax.lax.map(lambda each: _segments.bind(*each, **options), given), 0
+
+
+batching.primitive_batchers[_segments] = _batched_segments
 batching.primitive_batchers[_sums] = functools.partial(_batched, _sums)
 batching.primitive_batchers[_others] = functools.partial(_batched, _others)
 batching.primitive_batchers[_recurrence] = _batched_recurrence
@@ -236,6 +282,22 @@ def _given(x, axis):
     if not -x.ndim <= axis < x.ndim:
         raise ValueError(f"axis {axis} is out of bounds for array of dimension {x.ndim}")
     return x, axis % x.ndim
+
+
+def _sums_type(x, dtype):
+    explicit = None if dtype is None else np.dtype(dtype).newbyteorder("=")
+    return _results_type("cumsum", x.dtype, explicit, jax.config.jax_enable_x64)
+
+
+def _to_be_summed(x, sums):
+    """x, of a type that the library takes for sums of that type, and the type in which it adds them."""
+    added_in = _ADDED_IN.get(sums.name, sums.name)
+    if not taken(added_in, added_in):
+        raise TypeError(f"x: arrays of {x.dtype} are not summed into {sums}")
+    if not taken(x.dtype.name, sums.name):
+        x = x.astype(sums)
+        x = x if taken(sums.name, added_in) else x.astype(added_in)
+    return x, added_in
 
 
 def cumsum(x, axis=0, dtype=None, *, exclusive=False, reverse=False):
@@ -282,17 +344,56 @@ def cumsum(x, axis=0, dtype=None, *, exclusive=False, reverse=False):
     """
     x, axis = _given(x, axis)
     options = {"axis": axis, "exclusive": bool(exclusive), "reverse": bool(reverse)}
-    explicit = None if dtype is None else np.dtype(dtype).newbyteorder("=")
-    sums = _results_type("cumsum", x.dtype, explicit, jax.config.jax_enable_x64)
+    sums = _sums_type(x, dtype)
     if jnp.issubdtype(sums, jnp.complexfloating):
         return _parts_sum(x.astype(sums), **options)
-    added_in = _ADDED_IN.get(sums.name, sums.name)
-    if not taken(added_in, added_in):
-        raise TypeError(f"x: arrays of {x.dtype} are not summed into {sums}")
-    if not taken(x.dtype.name, sums.name):
-        x = x.astype(sums)
-        x = x if taken(sums.name, added_in) else x.astype(added_in)
+    x, added_in = _to_be_summed(x, sums)
     return _sums.bind(x, dtype=added_in, **options).astype(sums)
+
+
+def segmented_cumsum(x, offsets, dtype=None, *, exclusive=False, reverse=False):
+    """Running sums of segments of rows, each by itself: tuplescan.segmented_cumsum(), with its bits.
+
+    Works where cumsum() does; under jit the offsets may be values, of which only how many there are is known. Under
+    vmap tables have the segments that are mapped with them.
+
+    Parameters
+    ----------
+    x : array of shape (n, ...)
+        As for cumsum(), but no complex numbers.
+    offsets : array of integers, of one dimension
+        Segment s has the rows from offsets[s] up to offsets[s + 1] (cu_seqlens). The sums of rows before the first and
+        after the last one are 0. Offsets that fall or lead beyond x are an error on the CPU; on CUDA nothing is said,
+        and the sums are unspecified.
+    dtype, exclusive, reverse
+        As for cumsum(), of each segment.
+
+    Returns
+    -------
+    jax.Array of x's shape
+
+    Raises
+    ------
+    ValueError, TypeError, jax.errors.JaxRuntimeError, NotImplementedError
+        As cumsum().
+
+    Examples
+    --------
+    >>> import jax
+    >>> x, offsets = jax.numpy.array([1.0, 2.0, 3.0, 4.0], "f4"), jax.numpy.array([0, 1, 4])
+    >>> jax.jit(tuplescan.jax.segmented_cumsum)(x, offsets)
+    Array([1., 2., 5., 9.], dtype=float32)
+    """
+    x, _ = _given(x, 0)
+    refuse_missing(offsets, "offsets")
+    offsets = jnp.asarray(offsets)
+    if offsets.ndim != 1 or not jnp.issubdtype(offsets.dtype, jnp.integer) or not offsets.size:
+        raise TypeError(f"offsets: must be integers, in one dimension, not {offsets.dtype} of {offsets.shape}")
+    offsets = offsets if offsets.dtype.name in ("int32", "int64") else offsets.astype(jnp.result_type(int))
+    sums = _sums_type(x, dtype)
+    shape, (table, added_in) = x.shape, _to_be_summed(x.reshape(len(x), math.prod(x.shape[1:])), sums)
+    options = {"axis": 0, "exclusive": bool(exclusive), "reverse": bool(reverse)}
+    return _segments.bind(offsets[:, None], table, dtype=added_in, **options).astype(sums).reshape(shape)
 
 
 def _of_an_operation(name, operation):

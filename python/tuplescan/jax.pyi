@@ -7,6 +7,8 @@ from ._options import Started, Ways
 
 def cumsum(x: ArrayLike, axis: SupportsIndex | None = 0, dtype: Any = None, **options: Unpack[Ways]) -> jax.Array: ...
 
+def segmented_cumsum(x: ArrayLike, offsets: ArrayLike, dtype: Any = None, **options: Unpack[Ways]) -> jax.Array: ...
+
 # Arguments and results are those of cumsum().
 cummax = cumsum
 cummin = cumsum
