@@ -241,7 +241,7 @@ def compare_recurrences(torch, options):
         a = (0.9 + 0.1 * a) * (torch.rand_like(a) > 0.002 * reverse)
         a, b = a.clamp(max=0.999).to(like["dtype"]), torch.randn(shape, **like)
         known = list(exact(a, b, reverse, {0, columns - 1}))
-        moved = torch.ones(2 * b.nelement() + a.nelement(), **like)
+        moved = torch.ones((2 * b.nelement() + a.nelement()) if options.rounds else 2, **like)
         half = moved.nelement() // 2
 
         def wait(result):
@@ -281,7 +281,7 @@ def main():
     parser.add_argument("--device", default="cpu", choices=PLACES)
     parser.add_argument("--columns", type=int, nargs="*", default=(1, 4, 16, 1024))
     parser.add_argument("--values", type=float, default=None, help="by default 2^22 on the CPU, 2^27 on a GPU")
-    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--rounds", type=int, default=5, help="0: recurrences are compiled and compared, not measured")
     parser.add_argument("--recurrences", action="store_true")
     parser.add_argument("--errors", action="store_true")
     parser.add_argument("--peers", nargs="*", default=[""], help="parts of names of peers of recurrences")
