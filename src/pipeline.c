@@ -199,16 +199,21 @@ static table_status move_named(const struct backend *backend, const struct plan 
     return status;
 }
 
-/* Makes the scan one of memory that the backend reaches. */
+/* Makes the scan one of memory that the backend reaches, which has memory of its own. */
 static table_status bring_named(const struct backend *backend, const struct plan *plan, struct scan *scan,
                                 char *workspace) {
-    table_status status = move_named(backend, plan, scan, false, workspace);
+    const table_status status = move_named(backend, plan, scan, false, workspace);
     scan->carry_in = place_of(plan, NAMED_CARRY_IN, (void *)(uintptr_t)scan->carry_in, workspace);
     scan->carry_out = place_of(plan, NAMED_CARRY_OUT, scan->carry_out, workspace);
     scan->state = place_of(plan, NAMED_STATE, scan->state, workspace);
     scan->first_overflow = place_of(plan, NAMED_FIRST_OVERFLOW, scan->first_overflow, workspace);
     scan->load.nans = place_of(plan, NAMED_NANS, scan->load.nans, workspace);
-    if (status == TABLE_OK && scan->first_overflow && scan->chunks == 0)
+    return status;
+}
+
+static table_status begin_findings(const struct backend *backend, const struct scan *scan) {
+    table_status status = TABLE_OK;
+    if (scan->first_overflow && scan->chunks == 0)
         status = backend->fill(scan, scan->first_overflow, 0xff, sizeof(uint64_t)); /* TABLE_NO_OVERFLOW */
     if (status == TABLE_OK && scan->load.nans)
         status = backend->fill(scan, scan->load.nans, 0, sizeof(uint64_t));
@@ -238,13 +243,15 @@ static void restore_state(const struct backend *backend, const struct scan *scan
 static table_status run_with_named(const struct backend *backend, const struct plan *plan, const struct scan *scan,
                                    char *workspace) {
     struct scan inner = *scan;
-    table_status status = bring_named(backend, plan, &inner, workspace);
+    table_status status = backend->copy_rows ? bring_named(backend, plan, &inner, workspace) : TABLE_OK;
+    if (status == TABLE_OK)
+        status = begin_findings(backend, &inner);
     if (scan->state && (scan->element->ordered || !backend->copy_rows))
         inner.state_out = (void *)(workspace + plan->state_out_offset);
     if (status == TABLE_OK)
         status = scan_has_rows_beside(scan) ? run_with_rows_beside(backend, plan, &inner, workspace)
                                             : run_sum(backend, plan, &inner, workspace);
-    if (status == TABLE_OK)
+    if (status == TABLE_OK && backend->copy_rows)
         status = move_named(backend, plan, scan, true, workspace);
     if (status == TABLE_ERROR_CANCELED)
         restore_state(backend, scan);

@@ -1,5 +1,7 @@
 #include "run.h"
 
+#include <stdlib.h>
+
 #include "checked.h"
 #include "state/state_call.h"
 #include "status.h"
@@ -113,15 +115,15 @@ static table_status plan_call(const struct call *call, bool totals_only, struct 
 }
 
 static table_status append_totals(const struct call *call) {
-    struct state_image image = {0};
+    struct sum_state *state = NULL;
     table_status status = pipeline_mark(call->backend, &call->scan, 0, 0);
     if (status == TABLE_OK)
-        status = state_image_open(call, &image);
+        status = state_fetch(call, &state);
     if (status == TABLE_OK)
-        status = state_image_add(&image, &call->scan);
+        status = state_add_rows(call->backend, state, &call->scan, NULL);
     if (status == TABLE_OK)
-        status = state_image_keep(call, &image);
-    state_image_close(&image);
+        status = state_store(call, state);
+    free(state);
     return status == TABLE_OK ? pipeline_mark(call->backend, &call->scan, 1, STAGES) : status;
 }
 

@@ -12,18 +12,15 @@ void round_row(const struct element *element, const void *row, void *results, si
  * digits say which there are; the largest come first. */
 struct tree {
     const struct element *element;
-    bool of_units;             /* totals are of blocks of units, which are settled */
-    size_t columns;            /* of a total */
-    char *levels;              /* the total of level 0, and bytes to the next one; */
-    size_t pitch;              /* or, */
-    bool before;               /* in a seeds table, that of level k 2^k rows before `levels`; */
-    const char *const *places; /* or where each is */
+    bool of_units;  /* totals are of blocks of units, which are settled */
+    size_t columns; /* of a total */
+    char *levels;   /* the total of level 0, and bytes to the next one; */
+    size_t pitch;   /* or, */
+    bool before;    /* in a seeds table, that of level k 2^k rows before `levels` */
 };
 
 static inline const char *tree_level(const struct tree *tree, unsigned level) {
-    return tree->places   ? tree->places[level]
-           : tree->before ? tree->levels - (tree->pitch << level)
-                          : tree->levels + level * tree->pitch;
+    return tree->before ? tree->levels - (tree->pitch << level) : tree->levels + level * tree->pitch;
 }
 
 /* Makes the total of what comes after `count` that of all that it completes, whose level is returned. */

@@ -21,7 +21,9 @@ static void put_missing(const struct worker *worker, const struct division *divi
         element_fill(division->element, rows + row * pitch, division->element->identity, part->columns);
     for (size_t digits = worker->missing; digits != 0; digits &= digits - 1)
         memcpy(rows + (digits - 1) * pitch,
-               worker->runs[__builtin_ctzll(digits)] + part->first_column * division->element->bytes, row_bytes);
+               tree_level(&division->entry->runs, (unsigned)__builtin_ctzll(digits)) +
+                   part->first_column * division->element->bytes,
+               row_bytes);
 }
 
 /* A group, or what is there of it: `missing` rows of elements, of which each has `pitch` bytes, and then `rows` rows of

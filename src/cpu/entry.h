@@ -3,16 +3,16 @@
 #ifndef CPU_ENTRY_H
 #define CPU_ENTRY_H
 
+#include "../tree.h"
 #include "worker.h"
 
 enum { ENTRY_LEVELS = STATE_BLOCK_LEVELS };
 
 struct entry {
-    uint64_t unit;                      /* of the first row */
-    size_t rows;                        /* of that unit that come before it: 0 to 511 */
-    const char *start, *seed, *above;   /* rows of sums: the start, the unit's seed, the inclusive sums so far */
-    const char *runs[STATE_RUN_LEVELS]; /* for each binary digit of `rows`, the total of its run */
-    const char *blocks[ENTRY_LEVELS];   /* and of `unit`, of its block */
+    uint64_t unit;                    /* of the first row */
+    size_t rows;                      /* of that unit that come before it: 0 to 511 */
+    const char *start, *seed, *above; /* rows of sums: the start, the unit's seed, the inclusive sums so far */
+    struct tree runs, blocks;         /* for each binary digit of `rows` its run, and of `unit` its block */
 };
 
 /* Of scan->state. Works in rows of scan->state_out that a sum which began at row 0 does not have. */

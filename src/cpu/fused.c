@@ -48,7 +48,7 @@ static void go_on(char *chain, const struct division *division) {
     for (uint64_t digits = entry->unit >> chunk; digits != 0; digits &= digits - 1) {
         const unsigned level = (unsigned)__builtin_ctzll(digits);
         char *const total = chain + (CHAIN_LEVELS + 2 * level) * row_bytes;
-        memcpy(total, entry->blocks[chunk + level], row_bytes);
+        memcpy(total, tree_level(&entry->blocks, chunk + level), row_bytes);
         entry_put_seed(entry, scan, chunk + level, total + row_bytes);
     }
 }

@@ -13,10 +13,9 @@ struct worker {
     char *before;               /* a row of the panel, for the search for overflow */
     char *start, *above, *sums; /* rows of the panel for the caller's use */
     char *block_in, *block_out, *block_converted, *block_factors;
-    char *edge;              /* see edge_bytes() */
-    size_t missing;          /* rows of the group that comes next which are not there, as they were summed before */
-    const char *const *runs; /* the totals of the runs that they are, by level: rows of all columns */
-    bool keeps;              /* whether the runs at the end of the table go into scan->state_out */
+    char *edge;     /* see edge_bytes() */
+    size_t missing; /* rows of the group that comes next which are not there, as they were summed before */
+    bool keeps;     /* whether the runs at the end of the table go into scan->state_out */
     struct findings found;
 };
 

@@ -43,7 +43,7 @@ struct parts {
     struct part *part;
     size_t count;
     struct call whole;            /* of a table with all rows, which nobody has; on the host */
-    struct state_image *image;    /* what the sum begins with, later what it ends with */
+    struct sum_state *state;      /* what the sum begins with, later what it ends with */
     table_devices_report *report; /* may be NULL */
     double joined;                /* when */
     atomic_bool failed;
@@ -188,11 +188,11 @@ static void scan_of_part(struct scan *scan, struct sum_state *state) {
 static table_status count_part(struct call *call, void *context) {
     struct part *part = context;
     const struct scan *scan = &call->scan;
-    struct state_image image = {.backend = call->backend, .is_timed = part->is_timed};
-    table_status status = state_bytes(scan->element, scan->in.columns, &image.bytes);
+    size_t bytes;
+    const table_status status = state_bytes(scan->element, scan->in.columns, &bytes);
     if (status != TABLE_OK)
         return status;
-    const size_t bytes = round_up(image.bytes, STATE_ALIGNMENT);
+    bytes = round_up(bytes, STATE_ALIGNMENT);
     char *memory = call->backend->host_allocate(2 * bytes);
     if (!memory)
         return status_fail(TABLE_ERROR_HOST_MEMORY, "no %zu bytes of host memory for two states", 2 * bytes);
@@ -200,11 +200,9 @@ static table_status count_part(struct call *call, void *context) {
     part->range = (struct sum_state *)memory;
     part->before = (struct sum_state *)(memory + bytes);
     state_make(part->range, scan->element, scan->in.columns, part->first_row);
-    image.state = part->range;
-    if (scan->in.rows > 0)
-        status = state_image_add(&image, scan);
-    part->tell_seconds = image.tell_seconds;
-    return status;
+    return scan->in.rows > 0
+               ? state_add_rows(call->backend, part->range, scan, part->is_timed ? &part->tell_seconds : NULL)
+               : TABLE_OK;
 }
 
 static table_status total_part(struct part *part, bool is_last) {
@@ -258,7 +256,7 @@ static void join(void *job) {
         return;
     for (size_t i = 0; i < parts->count; i++) {
         struct part *part = &parts->part[i];
-        memcpy(part->before, i == 0 ? parts->image->state : part[-1].before, parts->image->bytes);
+        memcpy(part->before, i == 0 ? parts->state : part[-1].before, scan_state_bytes(&parts->whole.scan));
         if (i > 0)
             state_append(part->before, part[-1].range);
         told = part->tell_seconds > told ? part->tell_seconds : told;
@@ -285,7 +283,7 @@ static void tell_findings(const struct parts *parts) {
 
 /* Where each part's rows are in the sum, and which of a device's lanes it is on. */
 static void place_parts(struct parts *parts) {
-    uint64_t row = parts->image->state->rows;
+    uint64_t row = parts->state->rows;
     for (size_t i = 0; i < parts->count; i++) {
         struct part *part = &parts->part[i];
         part->first_row = row;
@@ -299,7 +297,7 @@ static void place_parts(struct parts *parts) {
     }
 }
 
-/* Sums at least two parts that have rows, from what parts->image says to what it says afterwards. */
+/* Sums at least two parts that have rows, from what parts->state says to what it says afterwards. */
 static table_status run_parts(struct parts *parts) {
     const double begun = seconds_now();
     place_parts(parts);
@@ -310,7 +308,7 @@ static table_status run_parts(struct parts *parts) {
     const table_status ended = rounds_run(&work), failed = first_failure(parts);
     const table_status status = failed == TABLE_OK ? ended : failed;
     if (status == TABLE_OK) {
-        memcpy(parts->image->state, parts->part[parts->count - 1].before, parts->image->bytes);
+        memcpy(parts->state, parts->part[parts->count - 1].before, scan_state_bytes(&parts->whole.scan));
         tell_findings(parts);
     }
     for (size_t i = 0; i < parts->count; i++)
@@ -343,20 +341,18 @@ static void turn_around(struct parts *parts) {
 
 /* The whole sum's beginning and end, on the host. */
 static table_status run_all(struct parts *parts, size_t rows) {
-    struct state_image image = {0};
     struct call *whole = &parts->whole;
     *whole = parts->part[0].call;
     whole->backend = backend_cpu();
     whole->scan.in.rows = whole->scan.out.rows = rows;
     table_status status = state_inspect(whole);
     if (status == TABLE_OK)
-        status = state_image_open(whole, &image);
-    parts->image = &image;
+        status = state_fetch(whole, &parts->state);
     if (status == TABLE_OK)
         status = run_parts(parts);
     if (status == TABLE_OK)
-        status = state_image_keep(whole, &image);
-    state_image_close(&image);
+        status = state_store(whole, parts->state);
+    free(parts->state);
     return status;
 }
 

@@ -1,5 +1,7 @@
 #include "pieces.h"
 
+#include <stdlib.h>
+
 #include "checked.h"
 #include "seconds.h"
 #include "state/state_call.h"
@@ -97,7 +99,7 @@ static void close_lane(const struct backend *backend, struct piece_lane *lane) {
         backend->close(&lane->piece.scan);
 }
 
-/* Looks at the state, and has an image of it, unless one piece can do without. */
+/* Looks at the state, and fetches it, unless one piece can do without. */
 static table_status open_state(struct pieces *pieces, struct call *call) {
     const struct backend *backend = call->backend;
     table_status status = state_inspect(call);
@@ -106,13 +108,13 @@ static table_status open_state(struct pieces *pieces, struct call *call) {
     if (status != TABLE_OK || pieces->alone || pieces->in_place)
         return status;
     pieces->state = NULL;
-    status = state_image_open(call, &pieces->image);
+    status = state_fetch(call, &pieces->ends);
     if (status != TABLE_OK)
         return status;
-    pieces->after = *pieces->image.state;
-    status = backend->allocate(pieces->image.bytes, (void **)&pieces->state);
+    pieces->after = *pieces->ends;
+    status = backend->allocate(scan_state_bytes(&call->scan), (void **)&pieces->state);
     if (status == TABLE_OK && call->scan.out.data)
-        status = backend->copy(&call->scan, pieces->state, pieces->image.state, pieces->image.bytes);
+        status = backend->copy(&call->scan, pieces->state, pieces->ends, scan_state_bytes(&call->scan));
     return wait_after(backend, &call->scan, status);
 }
 
@@ -213,7 +215,7 @@ static table_status sum_piece(struct pieces *pieces, struct piece_lane *lane) {
         status = backend->follow(scan, &lane_of(pieces, pieces->begun - 1)->piece.scan);
     if (status == TABLE_OK)
         status = scan->out.data || pieces->alone ? pipeline_run(backend, &lane->plan, scan, pieces->workspace)
-                                                 : state_image_add(&pieces->image, scan);
+                                                 : state_add_rows(backend, pieces->ends, scan, NULL);
     if (status == TABLE_OK && pieces->lane_count > 1)
         status = backend->clock_mark(scan, STAGES + 1);
     return status == TABLE_OK && scan_finds(scan) ? backend->copy(scan, lane->words, lane->found, sizeof *lane->words)
@@ -276,11 +278,11 @@ static table_status keep(struct pieces *pieces) {
     if (pieces->in_place && whole->carry_out)
         state_give_sums(pieces->state, whole->carry_out);
     if (whole->out.data && !pieces->alone && !pieces->in_place)
-        status = backend->copy(whole, pieces->image.state, pieces->state, pieces->image.bytes);
+        status = backend->copy(whole, pieces->ends, pieces->state, scan_state_bytes(whole));
     if (status == TABLE_OK)
         status = run_move_findings(backend, whole, &pieces->sum, true);
     status = wait_after(backend, whole, status);
-    return status == TABLE_OK && !pieces->alone && !pieces->in_place ? state_image_keep(pieces->whole, &pieces->image)
+    return status == TABLE_OK && !pieces->alone && !pieces->in_place ? state_store(pieces->whole, pieces->ends)
                                                                      : status;
 }
 
@@ -296,7 +298,7 @@ static void close_pieces(struct pieces *pieces) {
         backend->release(pieces->state);
     if (pieces->host_words)
         backend->host_release(pieces->host_words);
-    state_image_close(&pieces->image);
+    free(pieces->ends);
 }
 
 table_status pieces_run(struct call *call, size_t rows, unsigned lanes, table_report *report, pieces_work *work,

@@ -34,12 +34,12 @@ struct pieces {
     void *workspace;       /* of the piece that is summed */
     size_t workspace_bytes;
     struct findings own_words[DEVICE_LANES], *host_words;
-    struct sum_state *state;  /* on the device; in place the call's */
-    struct state_image image; /* on the host: before the first piece, and after the last */
-    struct sum_state after;   /* its header after the last piece that was begun */
-    struct findings sum;      /* of the pieces that have ended */
-    table_report *report;     /* NULL: none is wanted */
-    double seconds;           /* that the caller has spent on all pieces */
+    struct sum_state *state; /* on the device; in place the call's */
+    struct sum_state *ends;  /* on the host: before the first piece, and after the last */
+    struct sum_state after;  /* its header after the last piece that was begun */
+    struct findings sum;     /* of the pieces that have ended */
+    table_report *report;    /* NULL: none is wanted */
+    double seconds;          /* that the caller has spent on all pieces */
 };
 
 /* Whether the results of a piece of that table are not in the place of what they are made of. */

@@ -106,23 +106,15 @@ table_status state_inspect(struct call *call);
 table_status state_enter_host(const struct scan *scan);
 table_status state_leave_host(const struct scan *scan);
 
-/* A state that has begun, on the host. */
-struct state_image {
-    const struct backend *backend;
-    struct sum_state *state;
-    size_t bytes;
-    bool is_timed; /* whether to wait for the totals before they are told to the host, so that this can be timed */
-    double tell_seconds; /* then: what the last telling took */
-};
+/* The state of a call after state_inspect(), or, if it has none, one that begins with its carry in: on the host, where
+ * the caller frees it. And back into the call's state, if it has one, with the sums so far in scan->carry_out, if they
+ * are wanted. Both wait. */
+table_status state_fetch(const struct call *call, struct sum_state **state);
+table_status state_store(const struct call *call, const struct sum_state *state);
 
-/* That of a call after state_inspect(), or, if it has none, one that begins with its carry in. */
-table_status state_image_open(const struct call *call, struct state_image *image);
-
-/* Back into the call's state, if it has one, and the sums so far to scan->carry_out, if they are wanted. */
-table_status state_image_keep(const struct call *call, const struct state_image *image);
-void state_image_close(struct state_image *image);
-
-/* Appends the totals of the table scan->in, as sums of the image's type. Waits. */
-table_status state_image_add(struct state_image *image, const struct scan *scan);
+/* Appends the totals of the table scan->in, as sums of the state's type, to a state on the host that has begun. Waits.
+ * tell_seconds: NULL, or what it takes to tell the host of them, for which it waits until they are made. */
+table_status state_add_rows(const struct backend *backend, struct sum_state *state, const struct scan *scan,
+                            double *tell_seconds);
 
 #endif

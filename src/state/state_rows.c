@@ -1,4 +1,4 @@
-/* A state on the host, to which totals of rows are appended. Stage 1 makes those of units, where the rows are, and
+/* Totals of rows are appended to a state on the host. Stage 1 makes those of units, where the rows are, and
  * takes them as a table again, whose totals are those of blocks of 512 units, and so on. Only what is no whole group of
  * 512, at both ends of each such table, goes to the host, and at the ends of the rows the runs that are less than a
  * unit: stage 1 makes these of tables as long as a run. */
@@ -22,7 +22,8 @@ struct level {
 };
 
 struct appending {
-    struct state_image *image;
+    const struct backend *backend;
+    struct sum_state *state;
     const struct scan *scan;
     size_t row_bytes;
     uint64_t rising, falling; /* levels of the runs before the first whole unit, and behind the last one */
@@ -34,12 +35,12 @@ struct appending {
 
 /* The backend's rows of values become those of the state, whose elements may be more: they are taken in place, from the
  * end of the row. */
-static table_status put_start(const struct call *call, struct state_image *image) {
+static table_status put_start(const struct call *call, struct sum_state *state) {
     const struct scan *scan = &call->scan;
     const size_t row_bytes = scan_row_bytes(scan), bytes = backend_carry_bytes(call->backend, scan);
     table_status status = TABLE_OK;
     for (unsigned slot = STATE_START; slot <= state_last_start(scan->element) && status == TABLE_OK; slot++) {
-        char *const row = state_row(image->state, row_bytes, slot), *const values = row + row_bytes - bytes;
+        char *const row = state_row(state, row_bytes, slot), *const values = row + row_bytes - bytes;
         status = call->backend->copy(scan, values, scan->carry_in, bytes);
         if (status == TABLE_OK && bytes < row_bytes)
             status = call->backend->wait(scan);
@@ -49,43 +50,38 @@ static table_status put_start(const struct call *call, struct state_image *image
     return status;
 }
 
-table_status state_image_open(const struct call *call, struct state_image *image) {
+table_status state_fetch(const struct call *call, struct sum_state **fetched) {
     const struct backend *backend = call->backend;
     const struct scan *scan = &call->scan;
-    table_status status = state_bytes(scan->element, scan->in.columns, &image->bytes);
+    size_t bytes;
+    table_status status = state_bytes(scan->element, scan->in.columns, &bytes);
     if (status != TABLE_OK)
         return status;
-    image->backend = backend;
-    image->state = malloc(image->bytes);
-    if (!image->state)
-        return status_fail(TABLE_ERROR_HOST_MEMORY, "no %zu bytes of host memory for a state", image->bytes);
+    struct sum_state *const state = *fetched = malloc(bytes);
+    if (!state)
+        return status_fail(TABLE_ERROR_HOST_MEMORY, "no %zu bytes of host memory for a state", bytes);
     if (scan->state && !scan->begins)
-        status = backend->copy(scan, image->state, scan->state, image->bytes);
+        status = backend->copy(scan, state, scan->state, bytes);
     else
-        state_make(image->state, scan->element, scan->in.columns, 0);
+        state_make(state, scan->element, scan->in.columns, 0);
     if (status == TABLE_OK && scan->carry_in)
-        status = put_start(call, image);
+        status = put_start(call, state);
     return wait_after(backend, scan, status);
 }
 
-void state_image_close(struct state_image *image) {
-    free(image->state);
-    image->state = NULL;
-}
-
-table_status state_image_keep(const struct call *call, const struct state_image *image) {
+table_status state_store(const struct call *call, const struct sum_state *state) {
     const struct backend *backend = call->backend;
     const struct scan *scan = &call->scan;
     table_status status = TABLE_OK;
     if (scan->state)
-        status = backend->copy(scan, scan->state, image->state, image->bytes);
+        status = backend->copy(scan, scan->state, state, scan_state_bytes(scan));
     if (status != TABLE_OK || !scan->carry_out)
         return status == TABLE_OK ? backend->wait(scan) : status;
     const size_t bytes = backend_carry_bytes(backend, scan);
     void *sums = malloc(bytes);
     if (!sums)
         return status_fail(TABLE_ERROR_HOST_MEMORY, "no %zu bytes of host memory for the sums", bytes);
-    (backend->takes_values ? state_give_sums : state_last_sums)(image->state, sums);
+    (backend->takes_values ? state_give_sums : state_last_sums)(state, sums);
     status = backend->copy(scan, scan->carry_out, sums, bytes);
     status = wait_after(backend, scan, status);
     free(sums);
@@ -101,7 +97,7 @@ static table_status count_rows(const struct appending *work, const struct scan *
     struct scan part = plan_rows_scan(&totals, first, rows);
     part.carry_in = part.carry_out = NULL;
     part.first_overflow = NULL;
-    return rows > 0 ? work->image->backend->stage1_local_counts(&part, seeds) : TABLE_OK;
+    return rows > 0 ? work->backend->stage1_local_counts(&part, seeds) : TABLE_OK;
 }
 
 /* Cuts `units` units, the first of which is number `first` of all, and the groups of them, into ends and whole groups.
@@ -123,7 +119,7 @@ static void cut_levels(struct appending *work, uint64_t first, size_t units) {
 }
 
 static void cut_rows(struct appending *work) {
-    const struct sum_state *state = work->image->state;
+    const struct sum_state *state = work->state;
     const size_t rows = work->scan->in.rows;
     const uint64_t begin = state->first + state->rows;
     if (!work->scan->element->ordered) { /* whatever is joined first */
@@ -144,9 +140,9 @@ static table_status allocate(struct appending *work) {
         places[i] = bytes;
         bytes += ((work->levels[i].rows + 1) * work->row_bytes + alignment - 1) / alignment * alignment;
     }
-    work->host = stage2_host_seeds(work->image->backend, (1 + FIRST_END + work->rows) * work->row_bytes, &status);
+    work->host = stage2_host_seeds(work->backend, (1 + FIRST_END + work->rows) * work->row_bytes, &status);
     if (status == TABLE_OK && bytes > 0)
-        status = work->image->backend->allocate(bytes, (void **)&work->on);
+        status = work->backend->allocate(bytes, (void **)&work->on);
     for (unsigned i = 0; i < work->count; i++)
         work->levels[i].seeds = work->on ? work->on + places[i] : NULL;
     return status;
@@ -154,9 +150,9 @@ static table_status allocate(struct appending *work) {
 
 static void release(const struct appending *work) {
     if (work->on)
-        work->image->backend->release(work->on);
+        work->backend->release(work->on);
     if (work->host)
-        work->image->backend->host_release(work->host);
+        work->backend->host_release(work->host);
 }
 
 /* The runs from row `first` of the table on; stage 1 writes into the second of its rows. */
@@ -189,7 +185,7 @@ static table_status count_levels(struct appending *work) {
 
 /* Heads from level 0 up, then tails from the highest down, to the host's rows behind the runs. */
 static table_status copy_ends(const struct appending *work) {
-    const struct backend *backend = work->image->backend;
+    const struct backend *backend = work->backend;
     const size_t row_bytes = work->row_bytes;
     char *to = work->host + (1 + FIRST_END) * row_bytes;
     table_status status = TABLE_OK;
@@ -205,7 +201,7 @@ static table_status copy_ends(const struct appending *work) {
 }
 
 static void append_totals(const struct appending *work) {
-    struct state_end end = state_end(work->image->state);
+    struct state_end end = state_end(work->state);
     const size_t row_bytes = work->row_bytes;
     const char *from = work->host + (1 + FIRST_END) * row_bytes;
     state_append_levels(&end, false, true, work->rising, work->host + (1 + FIRST_RISING) * row_bytes, row_bytes);
@@ -220,22 +216,22 @@ static void append_totals(const struct appending *work) {
 
 static void append_sums(const struct appending *work) {
     for (size_t row = 0; row < work->rows; row++)
-        state_append_sum(work->image->state, row == 0 ? work->scan->in.rows : 0,
+        state_append_sum(work->state, row == 0 ? work->scan->in.rows : 0,
                          work->host + (1 + FIRST_END + row) * work->row_bytes);
 }
 
-static table_status add_rows_of(struct state_image *image, const struct scan *scan) {
-    const struct backend *backend = image->backend;
+static table_status add_rows_of(const struct backend *backend, struct sum_state *state, const struct scan *scan,
+                                double *tell_seconds) {
     if (scan->in.columns == 0) {
-        image->state->rows += scan->in.rows;
+        state->rows += scan->in.rows;
         return TABLE_OK;
     }
-    struct appending work = {.image = image, .scan = scan, .row_bytes = scan_row_bytes(scan)};
+    struct appending work = {.backend = backend, .state = state, .scan = scan, .row_bytes = scan_row_bytes(scan)};
     cut_rows(&work);
     table_status status = allocate(&work);
     if (status == TABLE_OK)
         status = count_levels(&work);
-    if (status == TABLE_OK && image->is_timed)
+    if (status == TABLE_OK && tell_seconds)
         status = backend->wait(scan);
     const double counted = seconds_now();
     if (status == TABLE_OK)
@@ -245,25 +241,26 @@ static table_status add_rows_of(struct state_image *image, const struct scan *sc
         append_sums(&work);
     else if (status == TABLE_OK)
         append_totals(&work);
-    image->tell_seconds = seconds_now() - counted;
+    if (tell_seconds)
+        *tell_seconds = seconds_now() - counted;
     release(&work);
     return status;
 }
 
 /* The word that counts NaN is memory of the backend. */
-table_status state_image_add(struct state_image *image, const struct scan *scan) {
-    const struct backend *backend = image->backend;
+table_status state_add_rows(const struct backend *backend, struct sum_state *state, const struct scan *scan,
+                            double *tell_seconds) {
     struct scan inner = *scan;
     void *word;
     if (!scan->load.nans)
-        return add_rows_of(image, scan);
+        return add_rows_of(backend, state, scan, tell_seconds);
     table_status status = backend->allocate(sizeof *scan->load.nans, &word);
     if (status != TABLE_OK)
         return status;
     inner.load.nans = word;
     status = backend->fill(scan, word, 0, sizeof *scan->load.nans);
     if (status == TABLE_OK)
-        status = add_rows_of(image, &inner);
+        status = add_rows_of(backend, state, &inner, tell_seconds);
     if (status == TABLE_OK)
         status = backend->copy(scan, scan->load.nans, word, sizeof *scan->load.nans);
     status = wait_after(backend, scan, status);
