@@ -8,9 +8,6 @@
 #include "status.h"
 #include "views.h"
 
-static const struct scan *scan_of(const struct pieces *pieces) { return &pieces->whole->scan; }
-static const struct backend *backend_of(const struct pieces *pieces) { return pieces->whole->backend; }
-
 static struct piece_lane *lane_of(struct pieces *pieces, uint64_t piece) {
     return &pieces->lanes[piece % pieces->lane_count];
 }
@@ -27,7 +24,7 @@ static struct table_view device_rows(const struct table_view *host, void *memory
 }
 
 static void set_piece(struct pieces *pieces, struct piece_lane *lane, const struct scan *rows) {
-    const struct scan *whole = scan_of(pieces);
+    const struct scan *whole = &pieces->whole->scan;
     struct scan *scan = &lane->piece.scan;
     scan->in = pieces->in_place ? rows->in : device_rows(&whole->in, lane->in, rows->in.rows);
     scan->out = pieces->in_place ? rows->out : device_rows(&whole->out, lane->out, rows->in.rows);
@@ -54,7 +51,7 @@ bool pieces_apart(const struct scan *whole) {
 /* One piece of memory for all, since the backend keeps few of them for the next call. Results that can have the place
  * of what they are made of are written there. */
 static table_status allocate_lane(const struct pieces *pieces, struct piece_lane *lane) {
-    const struct scan *whole = scan_of(pieces);
+    const struct scan *whole = &pieces->whole->scan;
     const bool apart = pieces_apart(whole);
     const size_t in_bytes = table_type_size(whole->in.type) * whole->in.columns;
     const size_t out_bytes = table_type_size(whole->out.type) * whole->in.columns;
@@ -65,7 +62,7 @@ static table_status allocate_lane(const struct pieces *pieces, struct piece_lane
     if (layout.too_large)
         return status_fail(TABLE_ERROR_TOO_LARGE, "%zu rows of %zu columns do not fit in memory", pieces->rows,
                            whole->in.columns);
-    const table_status status = backend_of(pieces)->allocate(layout.bytes, &lane->memory);
+    const table_status status = pieces->whole->backend->allocate(layout.bytes, &lane->memory);
     if (status != TABLE_OK)
         return status;
     lane->found = (struct findings *)((char *)lane->memory + found);
@@ -76,7 +73,7 @@ static table_status allocate_lane(const struct pieces *pieces, struct piece_lane
 
 /* A stream of its own, unless there is one lane, and a clock, whose last mark the next lane waits for. */
 static table_status open_lane(struct pieces *pieces, struct piece_lane *lane) {
-    const struct backend *backend = backend_of(pieces);
+    const struct backend *backend = pieces->whole->backend;
     table_status status = TABLE_OK;
     lane->piece = *pieces->whole;
     lane->found = lane->words;
@@ -120,7 +117,7 @@ static table_status open_state(struct pieces *pieces, struct call *call) {
 
 /* For work that needs `bytes` bytes. Pieces that are under way need the old workspace. */
 static table_status make_room(struct pieces *pieces, size_t bytes) {
-    const struct backend *backend = backend_of(pieces);
+    const struct backend *backend = pieces->whole->backend;
     table_status status = TABLE_OK;
     if (bytes <= pieces->workspace_bytes)
         return TABLE_OK;
@@ -151,7 +148,8 @@ static table_status plan_piece(struct pieces *pieces, struct piece_lane *lane, c
     set_piece(pieces, lane, rows);
     if (lane->is_planned && are_alike(&before, scan))
         return TABLE_OK;
-    const table_status status = plan_make(backend_of(pieces), scan, lane->piece.strategy, !scan->out.data, &lane->plan);
+    const table_status status =
+        plan_make(pieces->whole->backend, scan, lane->piece.strategy, !scan->out.data, &lane->plan);
     lane->is_planned = status == TABLE_OK;
     return status == TABLE_OK ? make_room(pieces, lane->plan.bytes) : status;
 }
@@ -208,7 +206,7 @@ static table_status copy_out(const struct backend *backend, const struct piece_l
 /* After the sums of the piece before, whose state and workspace this one takes over. The one after it need not wait
  * for what is copied to the host, which has to wait for the copies before it. */
 static table_status sum_piece(struct pieces *pieces, struct piece_lane *lane) {
-    const struct backend *backend = backend_of(pieces);
+    const struct backend *backend = pieces->whole->backend;
     const struct scan *scan = &lane->piece.scan;
     table_status status = TABLE_OK;
     if (pieces->lane_count > 1 && pieces->begun > 0)
@@ -223,7 +221,7 @@ static table_status sum_piece(struct pieces *pieces, struct piece_lane *lane) {
 }
 
 table_status pieces_begin(struct pieces *pieces, const struct scan *rows) {
-    const struct backend *backend = backend_of(pieces);
+    const struct backend *backend = pieces->whole->backend;
     struct piece_lane *lane = lane_of(pieces, pieces->begun);
     const struct scan *scan = &lane->piece.scan;
     const bool is_copied = scan->in.columns > 0 && rows->in.rows > 0 && !pieces->in_place;
@@ -261,7 +259,7 @@ static table_status account(struct pieces *pieces, const struct piece_lane *lane
 table_status pieces_end(struct pieces *pieces) {
     const struct piece_lane *lane = lane_of(pieces, pieces->ended);
     const double begun = seconds_now();
-    table_status status = backend_of(pieces)->wait(&lane->piece.scan);
+    table_status status = pieces->whole->backend->wait(&lane->piece.scan);
     if (status == TABLE_OK) {
         pieces->ended++;
         status = account(pieces, lane);
@@ -272,8 +270,8 @@ table_status pieces_end(struct pieces *pieces) {
 
 /* When all pieces have ended: the call's state, words and carry out. */
 static table_status keep(struct pieces *pieces) {
-    const struct backend *backend = backend_of(pieces);
-    const struct scan *whole = scan_of(pieces);
+    const struct backend *backend = pieces->whole->backend;
+    const struct scan *whole = &pieces->whole->scan;
     table_status status = TABLE_OK;
     if (pieces->in_place && whole->carry_out)
         state_give_sums(pieces->state, whole->carry_out);
@@ -288,7 +286,7 @@ static table_status keep(struct pieces *pieces) {
 
 /* Waits for what is under way, and gives everything back. */
 static void close_pieces(struct pieces *pieces) {
-    const struct backend *backend = backend_of(pieces);
+    const struct backend *backend = pieces->whole->backend;
     for (; pieces->ended < pieces->begun; pieces->ended++) /* after a failure, which was told */
         backend->wait(&lane_of(pieces, pieces->ended)->piece.scan);
     for (unsigned i = pieces->lane_count; i-- > 0;)

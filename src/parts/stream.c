@@ -140,12 +140,10 @@ static table_status run_alone(struct stream *stream, unsigned pieces) {
         more = stream_fill(stream, slot);
         stream_spent(stream, &report->read_seconds);
         status = stream->status;
-        if (status == TABLE_OK && slot->rows > 0)
+        if (status == TABLE_OK)
             status = stream_sum_begin_piece(stream, slot);
-        if (status == TABLE_OK && slot->rows > 0)
-            status = stream_sum_end_piece(stream);
-        if (status == TABLE_OK && slot->rows > 0)
-            status = stream_look(stream, slot);
+        if (status == TABLE_OK)
+            status = stream_sum_end_piece(stream, slot);
         stream_spent(stream, &report->sum_seconds);
         if (status == TABLE_OK && slot->rows > 0)
             status = stream_write(stream, slot);

@@ -110,11 +110,11 @@ table_status stream_sum_start(const struct stream *stream, void *row);
 table_status stream_sum_bytes(const struct stream *stream, size_t *bytes);
 table_status stream_sum_open(struct stream *stream);
 
-/* Does the work, in which begin_piece() begins to sum a slot that has rows, and end_piece() returns when the first of
- * the slots that have begun is at its end. */
+/* Does the work, in which begin_piece() begins to sum a slot, and end_piece() returns when this one, the first of those
+ * that have begun, is at its end, and the caller has looked at its rows. A slot without rows is no piece. */
 table_status stream_sum(struct stream *stream, stream_work *work);
 table_status stream_sum_begin_piece(struct stream *stream, const struct stream_slot *slot);
-table_status stream_sum_end_piece(struct stream *stream);
+table_status stream_sum_end_piece(struct stream *stream, const struct stream_slot *slot);
 
 /* Has the caller look at the rows of a slot that was summed. (stream_sink.c) */
 table_status stream_look(const struct stream *stream, const struct stream_slot *slot);

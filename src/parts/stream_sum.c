@@ -198,6 +198,8 @@ table_status stream_sum(struct stream *stream, stream_work *work) {
 }
 
 table_status stream_sum_begin_piece(struct stream *stream, const struct stream_slot *slot) {
+    if (slot->rows == 0)
+        return TABLE_OK;
     if (!stream->pieces)
         return sum_slot(stream, slot);
     const struct call call = call_of(stream, slot);
@@ -206,11 +208,14 @@ table_status stream_sum_begin_piece(struct stream *stream, const struct stream_s
 }
 
 /* What was found so far is told at once. */
-table_status stream_sum_end_piece(struct stream *stream) {
-    if (!stream->pieces)
+table_status stream_sum_end_piece(struct stream *stream, const struct stream_slot *slot) {
+    table_status status = TABLE_OK;
+    if (slot->rows == 0)
         return TABLE_OK;
-    const table_status status = pieces_end(stream->pieces);
-    stream->found = stream->pieces->sum;
-    findings_tell(&stream->found, &stream->scan);
-    return status;
+    if (stream->pieces) {
+        status = pieces_end(stream->pieces);
+        stream->found = stream->pieces->sum;
+        findings_tell(&stream->found, &stream->scan);
+    }
+    return status == TABLE_OK ? stream_look(stream, slot) : status;
 }

@@ -62,18 +62,6 @@ static bool wait_for_rows(struct stream *stream, uint64_t i, bool busy) {
     return is_there;
 }
 
-/* A slot without rows is one as any other, but no piece. */
-static table_status begin_slot(struct stream *stream, const struct stream_slot *slot) {
-    return slot->rows > 0 ? stream_sum_begin_piece(stream, slot) : TABLE_OK;
-}
-
-static table_status end_slot(struct stream *stream, const struct stream_slot *slot) {
-    if (slot->rows == 0)
-        return TABLE_OK;
-    const table_status status = stream_sum_end_piece(stream);
-    return status == TABLE_OK ? stream_look(stream, slot) : status;
-}
-
 /* Keeps as many pieces under way as there are, and holds none back for those that have not come. */
 static table_status sum_all(struct stream *stream, unsigned most) {
     uint64_t begun = 0, ended = 0;
@@ -83,9 +71,9 @@ static table_status sum_all(struct stream *stream, unsigned most) {
         if (!more && begun == ended)
             break;
         if (more) {
-            status = begin_slot(stream, slot_of(stream, begun++));
+            status = stream_sum_begin_piece(stream, slot_of(stream, begun++));
         } else {
-            status = end_slot(stream, slot_of(stream, ended++));
+            status = stream_sum_end_piece(stream, slot_of(stream, ended++));
             if (status == TABLE_OK)
                 move_on(stream, &stream->summed, true);
         }
