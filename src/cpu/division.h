@@ -52,7 +52,7 @@ struct division {
     bool stream;                           /* results leave the caches, or the buffer, past the caches */
     bool convert_out;   /* and are before made values of the type that they have outside, in another buffer */
     size_t block_bytes; /* of such a copy or buffer */
-    bool has_edges;     /* rows before and behind whole groups go by edge.c */
+    bool has_edges;     /* rows before and behind whole groups go by edge_take() */
     size_t edge_bytes;  /* see edge_bytes() */
     size_t worker_bytes;
 };

@@ -209,10 +209,6 @@ size_t cpu_fused_plan(const struct scan *scan, bool in_one, struct backend_pass 
     return shared + pass->division.threads * pass->division.worker_bytes;
 }
 
-static void scan_columns(struct team *team, struct worker *worker, const struct part *part) {
-    panel_scan(worker, team->division, part);
-}
-
 /* False when those who would hand them on may have ended before. */
 static bool wait_for(atomic_size_t *chunks, size_t wanted) {
     for (unsigned spins = 0; atomic_load_explicit(chunks, memory_order_acquire) != wanted; spins++)
@@ -280,7 +276,7 @@ table_status cpu_fused(const struct scan *scan, const struct backend_pass *own, 
         division.entry = &entry;
     }
     struct team team = {.division = &division, .memory = workspace};
-    team.work = division.kind == DIVISION_COLUMNS ? scan_columns : scan_chunk;
+    team.work = division.kind == DIVISION_COLUMNS ? NULL : scan_chunk;
     if (scan->first_overflow)
         *scan->first_overflow = TABLE_NO_OVERFLOW;
     return division.kind == DIVISION_CACHED ? run_cached(&team, workspace) : team_run(&team);

@@ -95,7 +95,10 @@ static void run_member(void *job, unsigned index) {
         if (number >= division->parts)
             break;
         const struct part part = division_part(division, number);
-        team->work(team, &worker, &part);
+        if (team->work)
+            team->work(team, &worker, &part);
+        else
+            panel_scan(&worker, division, &part);
     }
     if (division->stream)
         division->kernels->stream_end();

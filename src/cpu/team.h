@@ -17,7 +17,7 @@ void panels_put_start(struct worker *worker, const struct division *division);
 
 struct team {
     const struct division *division;
-    void (*work)(struct team *team, struct worker *worker, const struct part *part);
+    void (*work)(struct team *team, struct worker *worker, const struct part *part); /* NULL: panel_scan() */
     char *memory; /* division->threads times division->worker_bytes, aligned to 64 */
     void *seeds;  /* for the use of `work`: a seeds table, or sums that are handed on */
     void *lasts;  /* the inclusive sums of the last row of each chunk */

@@ -44,7 +44,7 @@ const void *worker_last(const struct worker *worker, const struct division *divi
 void worker_put_total(const struct worker *worker, const struct division *division, const struct part *part, void *to);
 void worker_add_rows(const struct worker *worker, const struct division *division, const struct part *part, void *to);
 
-/* Groups that the rows of a sum that goes on do not fill, at its beginning inside of a group and at its end (edge.c).
+/* Groups that the rows of a sum that goes on do not fill, at its beginning inside of a group and at its end (entry.c).
  *
  * Bytes of a worker's memory that it takes, for panels of rows of so many bytes. */
 size_t edge_bytes(const struct division *division, size_t panel_bytes);
