@@ -38,7 +38,7 @@ template <class OPS> struct fused_memory {
     }
 };
 
-template <class OPS> struct fused_tile {
+template <class OPS, tile_form FORM> struct fused_tile {
     typedef typename OPS::Value Value;
     typedef typename OPS::Element Element;
     typedef shared_runs<OPS> Shared;
@@ -46,7 +46,7 @@ template <class OPS> struct fused_tile {
 
     const operator_pass &pass;
     const Shared &shared;
-    const operator_tile<OPS> tile;
+    const operator_tile<OPS, false, FORM> tile;
     const fused_memory<OPS> memory;
     const unsigned lanes;  /* of the first warp: one for each unit and column of the tile */
     const unsigned number; /* of the tile in its table, by rows */
@@ -261,7 +261,7 @@ template <class OPS> struct fused_tile {
 };
 
 /* All words are cleared before any is looked at: first tiles come meanwhile. */
-template <class OPS> KERNEL LAUNCH_BOUNDS(most_threads<typename OPS::Value>(), 3)
+template <class OPS, tile_form FORM> KERNEL LAUNCH_BOUNDS(most_threads<typename OPS::Value>(), 3)
     operator_fused_kernel(operator_pass pass, shared_runs<OPS> shared) {
     SHARED_DYNAMIC(unsigned char, memory);
     for (unsigned k = block_index() * block_threads() + thread_index(); k < shared.pairs;
@@ -273,7 +273,7 @@ template <class OPS> KERNEL LAUNCH_BOUNDS(most_threads<typename OPS::Value>(), 3
     bool has_met = false, had_resets = false;
     KEEP_LOOP
     for (unsigned ticket = block_index(); ticket < shared.tiles;) {
-        const fused_tile<OPS> tile(pass, shared, memory, ticket);
+        const fused_tile<OPS, FORM> tile(pass, shared, memory, ticket);
         tile.bring();
         if (!has_met)
             grid_meet(arrival);
@@ -309,13 +309,26 @@ size_t kernel_operator_fused_workspace(const kernel_operator_pass *given) {
 }
 
 /* What is known of a launch before it. */
-struct fused_plan {
+template <class OPS> struct fused_plan {
+    void (*kernel)(operator_pass, shared_runs<OPS>);
     size_t tiles; /* of all tables */
     size_t bytes; /* of shared memory */
     unsigned threads, most_blocks;
 };
+template <class OPS> static auto kernel_of_form(const operator_pass &pass)
+    -> void (*)(operator_pass, shared_runs<OPS>) {
+    const factor_table &factors = pass.factors;
+    if (pass.log_across == log_most_across<typename OPS::Value>() && pass.log_units == 0) {
+        if (!OPS::HAS_FACTORS || (factors.per_row && factors.per_column))
+            return operator_fused_kernel<OPS, tile_form::WIDE>;
+        if constexpr (OPS::HAS_FACTORS)
+            if (!factors.per_row)
+                return operator_fused_kernel<OPS, tile_form::WIDE_OF_ONE_ROW>;
+    }
+    return operator_fused_kernel<OPS, tile_form::ANY>;
+}
 template <class OPS>
-static int plan_fused(const kernel_operator_pass &given, const operator_pass &pass, fused_plan *plan) {
+static int plan_fused(const kernel_operator_pass &given, const operator_pass &pass, fused_plan<OPS> *plan) {
     const size_t tables = given.tables > 1 ? given.tables : 1;
     const size_t tiles = static_cast<size_t>(pass.panels) * pass.groups;
     if (tables > INT32_MAX / 2 / tiles)
@@ -323,15 +336,16 @@ static int plan_fused(const kernel_operator_pass &given, const operator_pass &pa
     plan->tiles = tiles * tables;
     plan->bytes = fused_memory<OPS>::bytes(pass);
     plan->threads = fused_memory<OPS>::threads(pass);
-    const int error = allow_shared_bytes(operator_fused_kernel<OPS>);
-    return error != 0 ? error
-                      : resident_blocks(operator_fused_kernel<OPS>, plan->threads, plan->bytes, &plan->most_blocks);
+    plan->kernel = kernel_of_form<OPS>(pass);
+    const int error = allow_shared_bytes(plan->kernel);
+    return error != 0 ? error : resident_blocks(plan->kernel, plan->threads, plan->bytes, &plan->most_blocks);
 }
 
 /* Small tables are cut into smaller tiles, as long as a row of one is a vector, until there are ENOUGH_ROUNDS of them
  * for each block that the device runs. */
 constexpr size_t ENOUGH_ROUNDS = 2;
-template <class OPS> static int cut_fused(const kernel_operator_pass &given, operator_pass *pass, fused_plan *plan) {
+template <class OPS>
+static int cut_fused(const kernel_operator_pass &given, operator_pass *pass, fused_plan<OPS> *plan) {
     unsigned log_all = log_most_across<typename OPS::Value>();
     const unsigned least = log_above(VECTOR_BYTES / type_bytes(given.pass.in_type), log_all);
     int error = 0;
@@ -347,7 +361,7 @@ template <class OPS> static int launch_fused(const kernel_operator_pass &given, 
     typedef typename OPS::Value Value;
     typedef shared_runs<OPS> Shared;
     operator_pass pass;
-    fused_plan plan;
+    fused_plan<OPS> plan;
     const int error = cut_fused<OPS>(given, &pass, &plan);
     if (error != 0)
         return error;
@@ -364,9 +378,8 @@ template <class OPS> static int launch_fused(const kernel_operator_pass &given, 
     shared.carry_out = static_cast<Value *>(given.carry_out);
     shared.tiles = static_cast<unsigned>(plan.tiles);
     shared.pairs = static_cast<unsigned>(runs + ends);
-    return launch_cooperative(operator_fused_kernel<OPS>,
-                              plan.tiles < plan.most_blocks ? shared.tiles : plan.most_blocks, plan.threads, plan.bytes,
-                              given.pass.stream, pass, shared);
+    return launch_cooperative(plan.kernel, plan.tiles < plan.most_blocks ? shared.tiles : plan.most_blocks,
+                              plan.threads, plan.bytes, given.pass.stream, pass, shared);
 }
 
 int kernel_operator_fused(const kernel_operator_pass *given, void *workspace) {

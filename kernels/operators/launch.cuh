@@ -114,7 +114,6 @@ static operator_pass make_operator_pass(const kernel_operator_pass &given, bool 
 
 /* The largest tile of which a block's MEMORY has room on the device, of at most 2^log_all columns x units. A block has
  * at least a warp. */
-template <class VALUE> constexpr unsigned log_most_across() { return sizeof(VALUE) == 4 ? 4 : 3; }
 template <class OPS, class MEMORY = tile_memory<OPS>>
 static int fit_operator_pass(const kernel_operator_pass &given, bool writes, operator_pass *made,
                              unsigned log_all = log_most_across<typename OPS::Value>()) {

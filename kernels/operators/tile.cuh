@@ -52,12 +52,20 @@ template <bool GOES_ON> DEVICE unsigned rows_ahead(const operator_pass &pass) {
     return GOES_ON ? static_cast<unsigned>(pass.from->rows % UNIT_ROWS) : 0;
 }
 
+/* The columns of a tile of one unit, as the power of two. */
+template <class VALUE> HOST_DEVICE constexpr unsigned log_most_across() { return sizeof(VALUE) == 4 ? 4 : 3; }
+
+/* What is known of a tile beforehand: nothing; or that it is one unit of as many columns as there can be, and that all
+ * its rows have the same factors, or each its own. Its places in shared memory are constants then. */
+enum class tile_form { ANY, WIDE, WIDE_OF_ONE_ROW };
+
 /* GOES_ON: whether the table's rows go on from a state. */
-template <class OPS, bool GOES_ON = false> struct operator_tile {
+template <class OPS, bool GOES_ON = false, tile_form FORM = tile_form::ANY> struct operator_tile {
     typedef typename OPS::Value Value;
     typedef typename OPS::Element Element;
     typedef typename OPS::Stored Stored;
     typedef tile_memory<OPS> memory_of_tile;
+    static constexpr bool IS_WIDE = FORM == tile_form::WIDE;
 
     const operator_pass &pass;
     const operator_place place;
@@ -150,10 +158,15 @@ template <class OPS, bool GOES_ON = false> struct operator_tile {
         return OPS::template of_cells<RULE>(cells_of_run()[of_run << pass.log_across], factor);
     }
 
+    DEVICE unsigned rows_apart() const {
+        return FORM == tile_form::ANY ? found_anew(1u << pass.log_across) : 1u << log_most_across<Value>();
+    }
+
     /* The elements of ROWS_AT_ONCE rows of the thread's run. Places are made anew for each of them: the compiler would
      * keep them all from the first time to the second one. */
     template <int RULE> DEVICE void rows_of(unsigned first, Element (&rows)[ROWS_AT_ONCE]) const {
-        const unsigned down = found_anew(1u << pass.log_across), factor_down = found_anew(factor_row);
+        const unsigned down = rows_apart();
+        const unsigned factor_down = FORM == tile_form::ANY ? found_anew(factor_row) : IS_WIDE ? down : 0;
         const Value *cell = cells_of_run() + first * down;
         const Value *of_factor = memory.factors + factor_first + first * factor_down;
         UNROLL
@@ -224,7 +237,7 @@ template <class OPS, bool GOES_ON = false> struct operator_tile {
     /* The results of ROWS_AT_ONCE rows, given their elements from the run's first row on, take the place of terms. */
     template <int RULE>
     DEVICE void put_results(unsigned first, Element (&rows)[ROWS_AT_ONCE], Value seed, Value &spoiled) const {
-        const unsigned down = found_anew(1u << pass.log_across);
+        const unsigned down = rows_apart();
         Value *cell = cells_of_run() + first * down;
         KEEP_LOOP
         for (unsigned before = run; before != 0; before &= before - 1) {
