@@ -17,7 +17,7 @@ import tempfile
 import zipfile
 from pathlib import Path
 
-from wheel_alone import foreign
+from wheel_alone import foreign, output
 
 INIT = '''"""The library of tuplescan with kernels for NVIDIA GPUs, which the package tuplescan loads."""
 
@@ -63,10 +63,12 @@ def pack(wheel, folder, built=None):
         (info / 'licenses').mkdir(parents=True)
         own.mkdir()
         (own / '__init__.py').write_text(INIT)
-        (own / Path(library).name).write_bytes(Path(built).read_bytes() if built else archive.read(library))
+        kernels = own / Path(library).name
+        kernels.write_bytes(Path(built).read_bytes() if built else archive.read(library))
+        if f'[{kernels.name}]' not in output('readelf', '-dW', str(kernels)):
+            subprocess.run(['patchelf', '--set-soname', kernels.name, kernels], check=True)
         if built:
-            subprocess.run(['patchelf', '--set-soname', Path(library).name, own / Path(library).name], check=True)
-            subprocess.run(['strip', '--strip-unneeded', own / Path(library).name], check=True)
+            subprocess.run(['strip', '--strip-unneeded', kernels], check=True)
         (info / 'licenses/LICENSE').write_bytes(archive.read(licence))
         (info / 'METADATA').write_text(METADATA.format(version=version))
         lines = ['Wheel-Version: 1.0', 'Generator: tuplescan', 'Root-Is-Purelib: false']
