@@ -169,13 +169,17 @@ int atomic_file_write(struct atomic_file *file, const void *data, size_t bytes) 
     return kept_or_lost(file, is_written, errno);
 }
 
-void atomic_file_grown(struct atomic_file *file, size_t bytes) { file->written += bytes; }
-
 bool atomic_file_can_go_back(const struct atomic_file *file) { return file->start >= 0; }
 
-int atomic_file_rewrite(struct atomic_file *file, const void *data, size_t bytes) {
-    const bool is_written = transfer_write_at(file->fd, data, bytes, file->start);
+int atomic_file_write_at(struct atomic_file *file, const void *data, size_t bytes, size_t place) {
+    const bool is_written = transfer_write_at(file->fd, data, bytes, file->start + (off_t)place);
     return kept_or_lost(file, is_written, errno);
+}
+
+int atomic_file_grown(struct atomic_file *file, size_t bytes) {
+    file->written += bytes;
+    const bool is_there = lseek(file->fd, file->start + (off_t)file->written, SEEK_SET) >= 0;
+    return kept_or_lost(file, is_there, errno);
 }
 
 int atomic_file_finish(struct atomic_file *file) {

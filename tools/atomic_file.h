@@ -45,13 +45,13 @@ int atomic_file_finish(struct atomic_file *file);
  * between the two has the new file beside the old one, such as a carry, and can do the same again. */
 int atomic_file_publish(struct atomic_file *file, struct atomic_file *beside);
 
-/* Counts `bytes` bytes more, which the library wrote to the descriptor. */
-void atomic_file_grown(struct atomic_file *file, size_t bytes);
-
-/* Whether atomic_file_rewrite() can be called: writes `bytes` bytes over the first ones that were written. As
- * atomic_file_write(). */
+/* Whether atomic_file_write_at() can be called: writes `bytes` bytes at that place, counted from the first byte that
+ * was written, and does not count them. As atomic_file_write(). */
 bool atomic_file_can_go_back(const struct atomic_file *file);
-int atomic_file_rewrite(struct atomic_file *file, const void *data, size_t bytes);
+int atomic_file_write_at(struct atomic_file *file, const void *data, size_t bytes, size_t place);
+
+/* Counts `bytes` bytes more, which were written at their places, and goes on after them. As atomic_file_write(). */
+int atomic_file_grown(struct atomic_file *file, size_t bytes);
 
 /* Removes what there is of it. Nothing to do, and no harm, after an error or publish(). */
 void atomic_file_discard(struct atomic_file *file);

@@ -162,7 +162,7 @@ void scan_free_tables(void *context) {
         input_release(&job->inputs[i]);
     text_beside_end(&job->beside);
     scan_decay_close(&job->decay);
-    input_release(&job->segments.file);
+    scan_segments_close(&job->segments);
     free(job->own_state);
     free(job->carry_in);
     free(job->carry_out);

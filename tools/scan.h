@@ -67,6 +67,13 @@ int scan_close_again(struct input_file *input);
 /* Sums them up, into job->output. */
 job_function scan_sum_up;
 
+/* Writes sums of the job `context`, after the header: the callback of a stream, which leaves the exit code in
+ * job->write_code. */
+table_write_callback scan_write_sums;
+
+/* Adds what a stream, or a call on a piece, reports. */
+void scan_add_report(table_stream_report *sum, const table_stream_report *report);
+
 /* Writes the header, once more if other rows were said in it than there are. */
 int scan_finish_output(struct scan_job *job);
 

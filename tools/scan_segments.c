@@ -1,9 +1,9 @@
 #include "scan_segments.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "memory.h"
 #include "message.h"
 #include "number.h"
 
@@ -13,25 +13,21 @@ int scan_segments_check(const struct scan_arguments *arguments) {
         bool is_there;
         const char *name;
     } others[] = {{arguments->segments && arguments->by, "--by"},
-                  {arguments->decay, "--decay"},
-                  {arguments->decay_file, "--decay-file"},
                   {arguments->offsets, "--offsets"},
                   {arguments->carry_in, "--carry-in"},
                   {arguments->carry_out, "--carry-out"},
                   {arguments->state, "--continue"},
-                  {arguments->common.kept.count > 0, "--keep"},
                   {arguments->devices.count > 0, "--devices"},
-                  {arguments->common.backend == TABLE_BACKEND_CUDA, "--backend cuda"},
-                  {arguments->common.input_count > 1, "several inputs"}};
+                  {arguments->common.backend == TABLE_BACKEND_CUDA, "--backend cuda"}};
     for (size_t i = 0; scan_has_segments(arguments) && i < sizeof others / sizeof *others; i++)
         if (others[i].is_there)
             return fail(EX_USAGE, "%s and %s: only one of them", option, others[i].name);
     return EX_OK;
 }
 
+/* Offsets are mapped where they can be, so that they may be larger than memory. */
 static int open_offsets(struct scan_segments *segments, const char *path, size_t most, bool tells) {
-    const struct input_request request = {
-        .like = TABLE_I64, .raw_type = TABLE_I64, .memory = most, .whole = true, .own = true, .tells = tells};
+    const struct input_request request = {.like = TABLE_I64, .raw_type = TABLE_I64, .memory = most, .tells = tells};
     struct input_file *const file = &segments->file;
     const int code = input_open(file, path, &request);
     const struct table_layout *layout = &file->layout;
@@ -64,87 +60,141 @@ static int find_column(struct scan_segments *segments, const char *by, const cha
 
 int scan_segments_open(struct scan_segments *segments, const struct scan_arguments *arguments, const char *name,
                        const struct table_layout *in, size_t most) {
-    return arguments->segments ? open_offsets(segments, arguments->segments, most, !arguments->common.quiet)
-           : arguments->by     ? find_column(segments, arguments->by, name, in)
-                               : EX_OK;
+    if (arguments->segments) {
+        segments->parts[0].count = in->columns;
+        return open_offsets(segments, arguments->segments, most, !arguments->common.quiet);
+    }
+    const int code = find_column(segments, arguments->by, name, in);
+    const size_t after = segments->by + 1;
+    segments->parts[0].count = segments->by;
+    segments->parts[1] = (struct scan_part){.first = after, .count = code == EX_OK ? in->columns - after : 0};
+    return code;
 }
 
-size_t scan_segments_bytes(const struct scan_arguments *arguments, const table_view *in) {
-    return arguments->by ? in->rows * (table_type_size(in->type) + 1) : 0;
+/* At any address. */
+static int64_t offset_at(const struct scan_segments *segments, size_t i) {
+    int32_t narrow;
+    int64_t wide;
+    if (segments->file.layout.type == TABLE_I32) {
+        memcpy(&narrow, (const char *)segments->file.data + i * sizeof narrow, sizeof narrow);
+        return narrow;
+    }
+    memcpy(&wide, (const char *)segments->file.data + i * sizeof wide, sizeof wide);
+    return wide;
 }
 
-static table_view columns_of(const table_view *table, size_t first, size_t count) {
-    return (table_view){.data = (char *)table->data + first * table_type_size(table->type),
-                        .rows = table->rows,
-                        .columns = count,
-                        .stride = (ptrdiff_t)table->columns,
-                        .type = table->type};
+int scan_segments_look(const struct scan_segments *segments, const char *name, uint64_t rows) {
+    const struct input_file *const file = &segments->file;
+    int64_t before = 0;
+    for (size_t i = 0; file->data && i < file->layout.rows; i++) {
+        const int64_t offset = offset_at(segments, i);
+        if (offset < before || (uint64_t)offset > rows)
+            return fail(EX_DATAERR,
+                        "%s: offset %zu, counted from 0 on, is less than the one before it, or lies outside of the "
+                        "%llu rows of %s",
+                        file->name, i, (unsigned long long)rows, name);
+        before = offset;
+    }
+    return EX_OK;
 }
 
-/* Adds what was found in the columns from `first` on to what was found before. */
-static table_status sum_columns(const table_view *in, const table_view *out, size_t first, size_t count,
-                                const table_segments *segments, const table_scan_options *options) {
-    const table_view from = columns_of(in, first, count), to = columns_of(out, first, count);
-    table_scan_options own = *options;
-    uint64_t overflow = TABLE_NO_OVERFLOW, skipped = 0;
-    if (count == 0)
-        return TABLE_OK;
-    own.first_overflow = options->first_overflow ? &overflow : NULL;
-    own.skipped = options->skipped ? &skipped : NULL;
-    const table_status status = table_segmented_prefix_sum(&from, &to, segments, &own);
-    if (options->skipped)
-        *options->skipped += skipped;
-    if (overflow == TABLE_NO_OVERFLOW)
-        return status;
-    overflow = overflow / count * in->columns + first + overflow % count;
-    if (overflow < *options->first_overflow)
-        *options->first_overflow = overflow;
-    return status;
+/* Offset i in the order of the rows. */
+static int64_t ordered_at(const struct scan_segments *segments, size_t i, const uint64_t *rows) {
+    return rows ? (int64_t)*rows - offset_at(segments, segments->file.layout.rows - 1 - i) : offset_at(segments, i);
 }
 
-/* The keys side by side, and the sums of the columns on both sides; the keys go through as segments of one row. */
-static table_status sum_by(size_t by, const table_view *in, const table_view *out, const table_scan_options *options) {
-    const size_t size = table_type_size(in->type);
-    char *const keys = malloc(in->rows * (size + 1) + 1), *const heads = keys + in->rows * size;
-    const table_segments of_keys = {.kind = TABLE_SEGMENT_KEYS, .type = in->type, .data = keys};
-    const table_segments of_rows = {.kind = TABLE_SEGMENT_HEADS, .type = TABLE_U8, .data = heads};
-    table_scan_options through = *options;
-    if (!keys)
-        return table_error_set(TABLE_ERROR_HOST_MEMORY, "the keys do not fit in memory");
-    for (size_t i = 0; i < in->rows; i++)
-        memcpy(keys + i * size, (const char *)in->data + (i * in->columns + by) * size, size);
-    memset(heads, 1, in->rows);
-    through.exclusive = through.skip_nan = 0;
-    through.first_overflow = through.skipped = NULL;
-    table_status status = sum_columns(in, out, 0, by, &of_keys, options);
-    if (status == TABLE_OK)
-        status = sum_columns(in, out, by + 1, in->columns - by - 1, &of_keys, options);
-    if (status == TABLE_OK)
-        status = sum_columns(in, out, by, 1, &of_rows, &through);
-    free(keys);
-    return status;
+/* Segments without rows are left out. Whatever another process writes to the offsets meanwhile, bounds grow, and none
+ * is beyond the piece. */
+static void find_by_offsets(struct scan_segments *segments, const struct scan_piece *piece, const uint64_t *rows) {
+    const size_t all = segments->file.layout.rows;
+    const int64_t first = (int64_t)piece->row, count = (int64_t)piece->in.rows, end = first + count;
+    int64_t *bound = segments->bounds, next = segments->next < all ? ordered_at(segments, segments->next, rows) : 0;
+    *bound = 0;
+    segments->goes_in = segments->next > 0 && segments->next < all && next > first;
+    if (segments->next == 0 && next < end)
+        *bound = next > first ? next - first : 0;
+    while (segments->next < all && (next = ordered_at(segments, segments->next, rows)) < end) {
+        bound[1] = next - first;
+        bound += bound[1] > bound[0];
+        segments->next++;
+    }
+    const bool is_within = segments->next > 0 && segments->next < all;
+    if (is_within) {
+        bound[1] = count;
+        bound += bound[1] > bound[0];
+    }
+    segments->count = (size_t)(bound - segments->bounds);
+    segments->goes_in = segments->goes_in && segments->count > 0;
+    segments->goes_out = is_within && segments->count > 0 && next > end && !piece->is_last;
 }
 
-table_status scan_segments_sum(struct scan_segments *segments, const struct scan_arguments *arguments,
-                               const table_view *in, const table_view *out, const table_scan_options *options) {
-    const struct input_file *file = &segments->file;
-    table_segments offsets = {.kind = TABLE_SEGMENT_OFFSETS, .type = file->layout.type, .data = file->data};
-    segments->wrong = TABLE_SEGMENTS_RIGHT;
-    if (options->first_overflow)
-        *options->first_overflow = TABLE_NO_OVERFLOW;
+static uint64_t bits_of(const void *value, size_t size) {
+    uint64_t bits = 0;
+    switch (size) {
+    case 1:
+        memcpy(&bits, value, 1);
+        break;
+    case 2:
+        memcpy(&bits, value, 2);
+        break;
+    case 4:
+        memcpy(&bits, value, 4);
+        break;
+    default:
+        memcpy(&bits, value, 8);
+        break;
+    }
+    return bits;
+}
+
+/* The last segment may go on in the next piece. */
+static void find_by_keys(struct scan_segments *segments, const struct scan_piece *piece) {
+    const size_t size = table_type_size(piece->in.type);
+    const ptrdiff_t step = piece->in.stride * (ptrdiff_t)size;
+    const char *key = (const char *)piece->in.data + segments->by * size;
+    uint64_t bits = bits_of(key, size);
+    int64_t *bound = segments->bounds;
+    *bound = 0;
+    segments->goes_in = piece->row > 0 && bits == segments->last_key;
+    for (size_t i = 1; i < piece->in.rows; i++) {
+        const uint64_t before = bits;
+        key += step;
+        bits = bits_of(key, size);
+        bound[1] = (int64_t)i;
+        bound += bits != before;
+    }
+    *++bound = (int64_t)piece->in.rows;
+    segments->count = (size_t)(bound - segments->bounds);
+    segments->last_key = bits;
+    segments->goes_out = !piece->is_last;
+}
+
+void scan_segments_find(struct scan_segments *segments, const struct scan_arguments *arguments,
+                        const struct scan_piece *piece, uint64_t rows) {
     if (arguments->by)
-        return sum_by(segments->by, in, out, options);
-    memset(out->data, 0, out->rows * out->columns * table_type_size(out->type));
-    offsets.count = file->layout.rows - 1;
-    offsets.wrong = &segments->wrong;
-    return sum_columns(in, out, 0, in->columns, &offsets, options);
+        find_by_keys(segments, piece);
+    else
+        find_by_offsets(segments, piece, arguments->reverse ? &rows : NULL);
 }
 
-int scan_segments_fail(const struct scan_segments *segments, const struct input_file *input, table_status status) {
-    if (segments->wrong == TABLE_SEGMENTS_RIGHT)
-        return fail_status(input->name, status);
-    return fail(EX_DATAERR,
-                "%s: offset %" PRIu64 ", counted from 0 on, is less than the one before it, or lies outside of the %zu "
-                "rows of %s",
-                segments->file.name, segments->wrong, input->layout.rows, input->name);
+size_t scan_segments_bytes(size_t rows) {
+    size_t bytes;
+    return rows < SIZE_MAX && size_multiply(rows + 1, sizeof(int64_t), &bytes) ? bytes : SIZE_MAX;
+}
+
+int scan_segments_room(struct scan_segments *segments, const char *name, size_t rows) {
+    segments->bounds = memory_allocate(scan_segments_bytes(rows));
+    return segments->bounds ? EX_OK : fail(EX_OSERR, "%s: out of memory", name);
+}
+
+void scan_segments_close(struct scan_segments *segments) {
+    input_release(&segments->file);
+    free(segments->bounds);
+    free(segments->in);
+    segments->bounds = NULL;
+    segments->in = NULL;
+    for (unsigned i = 0; i < 2; i++) {
+        free(segments->parts[i].state);
+        segments->parts[i].state = NULL;
+    }
 }

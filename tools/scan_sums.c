@@ -36,7 +36,7 @@ static int write_header_once(struct scan_job *job) {
     return write_header(&job->output, job->output_format, &job->out_layout);
 }
 
-static int write_sums(void *context, const void *sums, size_t bytes) {
+int scan_write_sums(void *context, const void *sums, size_t bytes) {
     struct scan_job *job = context;
     job->write_code = write_header_once(job);
     if (job->write_code == EX_OK)
@@ -103,7 +103,7 @@ static table_scan_options scan_options(const struct scan_job *job) {
                                 .state = job->state.state ? job->state.state : job->own_state};
 }
 
-static void add_report(table_stream_report *sum, const table_stream_report *report) {
+void scan_add_report(table_stream_report *sum, const table_stream_report *report) {
     const table_report *scan = &report->scan;
     sum->rows += report->rows;
     sum->bytes_read += report->bytes_read;
@@ -134,7 +134,7 @@ static int sum_rows(struct scan_job *job) {
                                     .read = input_is_plain(input) ? NULL : read_values,
                                     .read_context = job,
                                     .read_descriptor = input->fd,
-                                    .write = job->arguments.reverse ? NULL : write_sums,
+                                    .write = job->arguments.reverse ? NULL : scan_write_sums,
                                     .write_context = job,
                                     .write_descriptor = job->output.fd,
                                     .memory = memory > kept ? memory - kept : 1,
@@ -157,21 +157,36 @@ static int sum_rows(struct scan_job *job) {
     options.scan.skipped = job->arguments.skip_nan ? &skipped : NULL;
     const table_status status = table_stream(&options);
     report.memory += kept;
-    if (job->arguments.reverse) /* by the library itself */
-        atomic_file_grown(&job->output, (size_t)report.bytes_written);
-    add_report(&job->report, &report);
+    scan_add_report(&job->report, &report);
     input->head_given += report.bytes_read < first ? (size_t)report.bytes_read : first;
     job->skipped += skipped;
     if (job->first_overflow == SCAN_NONE)
         job->first_overflow = overflow;
-    return code_of(job, &report, status);
+    const int code = code_of(job, &report, status);
+    return code == EX_OK && job->arguments.reverse /* written by the library itself */
+               ? atomic_file_grown(&job->output, (size_t)report.bytes_written)
+               : code;
+}
+
+/* All rows of a table with segments, in memory. */
+static table_status sum_segments(struct scan_job *job, const table_view *a, const table_view *in,
+                                 const table_view *out) {
+    struct scan_piece piece = {.is_last = true, .in = *in, .out = *out};
+    piece.in.stride = piece.out.stride = (ptrdiff_t)in->columns;
+    if (is_recurrence(job)) {
+        piece.a = *a;
+        piece.a.stride = (ptrdiff_t)a->columns;
+    }
+    if (job->arguments.reverse)
+        scan_piece_turn(&piece);
+    return scan_segments_sum(job, &piece);
 }
 
 /* A table in memory; `a`: the coefficients of a recurrence, perhaps with those of no row. */
 static table_status scan_table(struct scan_job *job, const table_view *a, const table_view *in, const table_view *out,
                                const table_scan_options *options) {
-    if (scan_has_segments(&job->arguments))
-        return scan_segments_sum(&job->segments, &job->arguments, in, out, options);
+    if (scan_has_segments(&job->arguments) && in->rows > 0 && in->columns > 0)
+        return sum_segments(job, a, in, out);
     return is_recurrence(job) ? table_linear_recurrence(a, in, out, options) : table_prefix_sum(in, out, options);
 }
 
@@ -185,7 +200,7 @@ static int sum_nothing(struct scan_job *job) {
     table_scan_options options = scan_options(job);
     options.report = &report.scan;
     const table_status status = scan_table(job, &a, &in, &out, &options);
-    add_report(&job->report, &report);
+    scan_add_report(&job->report, &report);
     return status == TABLE_OK ? input_ends(job->input, 0) : fail_status(job->input->name, status);
 }
 
@@ -204,17 +219,21 @@ static int write_start(struct scan_job *job) {
         const table_status status = table_prefix_sum(&in, &row, &options);
         code = status == TABLE_OK ? EX_OK : fail_status(job->name, status);
     }
-    if (code == EX_OK && write_sums(job, row.data, bytes) != 0)
+    if (code == EX_OK && scan_write_sums(job, row.data, bytes) != 0)
         code = job->write_code;
     free(row.data);
     return code;
 }
 
+static int sum_by_pieces(struct scan_job *job) {
+    return scan_has_segments(&job->arguments) ? scan_segments_stream(job) : sum_rows(job);
+}
+
 /* Whether rows can be read, and sums be written, at any place of their files. */
 static bool goes_backwards(const struct scan_job *job) {
     const struct input_file *input = job->input;
-    return !scan_has_segments(&job->arguments) && input_can_seek(input) && input_is_plain(input) &&
-           input->layout.bytes > 0 && !job->output_format->delimiter && atomic_file_can_go_back(&job->output);
+    return input_can_seek(input) && input_is_plain(input) && input->layout.bytes > 0 &&
+           !job->output_format->delimiter && atomic_file_can_go_back(&job->output);
 }
 
 static int sum_backwards(struct scan_job *job) {
@@ -222,7 +241,7 @@ static int sum_backwards(struct scan_job *job) {
     int code = input_go_to(input, 0);
     if (code == EX_OK)
         code = write_header_once(job);
-    return code == EX_OK ? sum_rows(job) : code;
+    return code == EX_OK ? sum_by_pieces(job) : code;
 }
 
 /* Charges the values in memory, and beside them what reading takes of it, or, after that, the sums: what is more. */
@@ -236,22 +255,21 @@ static int charge_table(const struct scan_job *job, size_t sums) {
     return memory_charge(&budget, input->name, reading > sums ? reading : sums);
 }
 
-/* Does the same with one table in memory; and what goes by segments. */
+/* Does the same with one table in memory. */
 static int sum_table(struct scan_job *job) {
     struct input_file *input = job->input;
     const struct memory_budget budget = {.most = memory_there(job->arguments.common.memory),
                                          .used = job->kept + input_memory(input)};
     int code = EX_OK;
     if (!input->rows_known)
-        code = input_take_all(input, memory_left(&budget),
-                              job->arguments.reverse ? "--reverse: begins with its last row" : "it has segments");
+        code = input_take_all(input, memory_left(&budget), "--reverse: begins with its last row");
     const size_t row_bytes = input->layout.columns * table_type_size(job->out_layout.type);
+    const size_t bounds = scan_has_segments(&job->arguments) ? scan_segments_bytes(input->layout.rows) : 0;
     size_t rows, bytes, needed;
     if (__builtin_add_overflow(input->layout.rows, job->arguments.offsets, &rows) ||
         !size_multiply(rows, row_bytes, &bytes))
         bytes = SIZE_MAX;
-    const table_view shape = {.rows = input->layout.rows, .columns = input->layout.columns, .type = input->layout.type};
-    if (__builtin_add_overflow(bytes, scan_segments_bytes(&job->arguments, &shape), &needed))
+    if (__builtin_add_overflow(bytes, bounds, &needed))
         needed = SIZE_MAX;
     if (code == EX_OK)
         code = charge_table(job, needed);
@@ -262,8 +280,10 @@ static int sum_table(struct scan_job *job) {
     struct memory_budget rest = budget;
     table_view a;
     memory_add(&rest, input->layout.bytes);
-    memory_add(&rest, bytes);
+    memory_add(&rest, needed);
     code = is_recurrence(job) ? scan_decay_table(&job->decay, memory_left(&rest), &a) : EX_OK;
+    if (code == EX_OK && bounds > 0)
+        code = scan_segments_room(&job->segments, input->name, input->layout.rows);
     if (code != EX_OK)
         return code;
     const table_view in = input_view(input);
@@ -276,24 +296,22 @@ static int sum_table(struct scan_job *job) {
     options.first_overflow = job->checked ? &job->first_overflow : NULL;
     options.skipped = job->arguments.skip_nan ? &job->skipped : NULL;
     const table_status status = scan_table(job, &a, &in, &out, &options);
-    code = status == TABLE_OK                   ? input_unchanged(input)
-           : scan_has_segments(&job->arguments) ? scan_segments_fail(&job->segments, input, status)
-                                                : fail_status(input->name, status);
+    code = status == TABLE_OK ? input_unchanged(input) : fail_status(input->name, status);
     out.rows = in.rows; /* with --offsets the start is the row after these */
     if (code == EX_OK && looks_at_sums(job) && !not_finite_look(job, 0, &in, &out))
         code = fail(EX_OSERR, "out of memory");
-    if (code == EX_OK && write_sums(job, out.data, bytes) != 0)
+    if (code == EX_OK && scan_write_sums(job, out.data, bytes) != 0)
         code = job->write_code;
     job->report.bytes_read = in.rows * in.columns * table_type_size(in.type);
     free(out.data);
     return code;
 }
 
-/* From the last row on, from which overflows are counted, too; or in memory as a whole. */
-static int sum_as_a_whole(struct scan_job *job) {
+/* From the last row on, from which overflows are counted, too. */
+static int sum_from_the_end(struct scan_job *job) {
     const struct table_layout *in = &job->input->layout;
     const int code = goes_backwards(job) ? sum_backwards(job) : sum_table(job);
-    if (job->arguments.reverse && job->first_overflow != SCAN_NONE)
+    if (job->first_overflow != SCAN_NONE)
         job->first_overflow =
             (in->rows - 1 - job->first_overflow / in->columns) * in->columns + job->first_overflow % in->columns;
     job->rows_above = in->rows;
@@ -302,15 +320,15 @@ static int sum_as_a_whole(struct scan_job *job) {
 
 static int sum_inputs(struct scan_job *job) {
     int code = EX_OK;
-    if (job->arguments.reverse || scan_has_segments(&job->arguments))
-        return sum_as_a_whole(job);
+    if (job->arguments.reverse)
+        return sum_from_the_end(job);
     if (job->arguments.offsets)
         code = write_start(job);
     for (unsigned i = 0; i < job->arguments.common.input_count && code == EX_OK; i++) {
         struct input_file *input = job->input = &job->inputs[i];
         code = scan_open_again(job, input);
         if (code == EX_OK)
-            code = input->rows_known && input->layout.bytes == 0 ? sum_nothing(job) : sum_rows(job);
+            code = input->rows_known && input->layout.bytes == 0 ? sum_nothing(job) : sum_by_pieces(job);
         job->rows_above += input->layout.rows;
         if (code == EX_OK)
             code = scan_close_again(input);
@@ -323,7 +341,11 @@ static int sum_inputs(struct scan_job *job) {
 int scan_sum_up(void *context) {
     struct scan_job *job = context;
     job->first_overflow = job->not_finite.first = SCAN_NONE;
-    int code = sum_inputs(job);
+    int code = scan_segments_look(&job->segments, job->name, job->rows_known ? job->out_layout.rows : INT64_MAX);
+    if (code == EX_OK)
+        code = sum_inputs(job);
+    if (code == EX_OK && !job->rows_known)
+        code = scan_segments_look(&job->segments, job->name, job->rows_above);
     if (code == EX_OK)
         code = scan_decay_end(&job->decay, job->rows_above);
     if (code == EX_OK)

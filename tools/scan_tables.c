@@ -190,11 +190,12 @@ static int start_inputs(struct scan_job *job, size_t *rows) {
     return EX_OK;
 }
 
-/* Several inputs are summed one after the other, so that what is remembered in between needs a place. */
+/* Several inputs are summed one after the other, so that what is remembered in between needs a place; segments have
+ * their own. */
 static int make_state(struct scan_job *job) {
     const struct table_layout *sums = &job->out_layout;
     size_t bytes;
-    if (job->arguments.state || job->arguments.common.input_count == 1)
+    if (job->arguments.state || job->arguments.common.input_count == 1 || scan_has_segments(&job->arguments))
         return EX_OK;
     const table_operation operation = job->arguments.operation;
     const table_status status =
@@ -232,7 +233,7 @@ static int open_segments(struct scan_job *job) {
     const struct input_file *file = &job->segments.file;
     const int code =
         scan_segments_open(&job->segments, &job->arguments, job->name, &job->inputs[0].layout, left_of_all(job));
-    return code == EX_OK && job->arguments.segments ? keep(job, file->name, file->layout.bytes) : code;
+    return code == EX_OK && file->data && !file->mapping ? keep(job, file->name, file->layout.bytes) : code;
 }
 
 int scan_open_tables(void *context) {

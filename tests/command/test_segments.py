@@ -1,5 +1,6 @@
 """tuplescan scan with --segments and --by: each segment has the bits of a scan of its rows alone."""
 import itertools
+import re
 
 from harness import DATA, OS_ERROR, RNG, USAGE, CommandTest, main, numpy
 
@@ -17,6 +18,22 @@ class Segments(CommandTest):
         for first, end in itertools.pairwise(offsets):
             self.save("rows.npy", x[first:end])
             yield slice(first, end), self.scanned("rows.npy", *arguments)
+
+    def least_memory(self, *arguments):
+        """The --memory with which a scan has one row at a time, as its refusals say."""
+        least = 1
+        while (result := self.attempt("scan", *arguments, "-qfo", "o.npy", "--memory", least)).returncode == OS_ERROR:
+            self.assertGreater(needed := int(re.search(rb"(\d+) bytes are needed", result.stderr)[1]), least)
+            least = needed
+        return least
+
+    def check_pieces(self, memory, *arguments, **more):
+        """That pieces of so much memory leave the sums, and what is said, of the whole table at once."""
+        told = []
+        for limit in [], ["--memory", memory]:
+            result = self.run_command("scan", *arguments, *limit, "-qfo", "out.npy", **more)
+            told.append((self.read("out.npy"), result.stderr))
+        self.assertEqual(*told, (memory, arguments))
 
     def test_segments_have_the_bits_that_they_have_alone(self):
         for dtype, arguments in (("<f4", []), ("<f4", ["--exclusive"]), ("<f8", ["--reverse"]), ("<i4", []),
@@ -49,6 +66,58 @@ class Segments(CommandTest):
         self.run_command("scan", "e.csv", "--by", "user", "--skip-nan", "-qfo", "out.csv")
         with open(self.path("out.csv")) as file:
             self.assertEqual(file.read(), "user,paid\n7,2.5\n7,3.5\n3,4\n3,4\n")
+        with open(self.path("e.csv"), "w") as file:
+            file.write("user,day,paid\n7,mon,2.5\n7,tue,1\n3,mon,4\n")
+        for arguments, sums in ([], (2.5, 3.5, 4)), (["--reverse"], (3.5, 1, 4)):
+            self.run_command("scan", "e.csv", "--by", "user", "--keep", "day", *arguments, "-qfo", "out.csv")
+            self.assertEqual(self.read("out.csv"), b"day,user,paid\nmon,7,%g\ntue,7,%g\nmon,3,%g\n" % sums)
+
+    def test_pieces_end_at_every_row(self):
+        x = RNG.integers(-9, 9, (24, 3))
+        x[:, 1] = numpy.repeat(range(6), [1, 9, 2, 1, 4, 7])
+        self.save("offsets.npy", numpy.array([2, 2, 3, 11, 11, 11, 20, 22], "<i4"))
+        self.save("a.npy", RNG.standard_normal((24, 1)))
+        for dtype, arguments in (("<f8", ["--exclusive"]), ("<i4", ["--operation", "product"]),
+                                 ("|b1", ["--operation", "max"]), ("<f8", ["--decay", ".5"]),
+                                 ("<f8", ["--decay-file", "a.npy"]), ("<f4", ["--skip-nan", "--threads", "2"])):
+            self.save("x.npy", x.astype(dtype))
+            for segments in ["--segments", "offsets.npy"], ["--by", "1"], ["--by", "1", "--reverse"]:
+                call = "x.npy", *segments, *arguments
+                least = self.least_memory(*call)
+                for memory in range(least, least + 24 * 40, 40):
+                    self.check_pieces(memory, *call)
+
+    def test_pieces_of_random_segments(self):
+        for _ in range(6):
+            offsets = numpy.cumsum([RNG.integers(3), *RNG.choice([0, 1, 3, 40, 600, 1500], 12)])
+            x = RNG.standard_normal((offsets[-1] + 1 + RNG.integers(3), 2)).astype("<f4")
+            x[:, 0] = numpy.searchsorted(offsets, range(len(x)), "right")
+            self.save("x.npy", x)
+            self.save("offsets.npy", offsets)
+            for segments in ["--segments", "offsets.npy"], ["--by", "0"]:
+                for more in [], ["--reverse"], ["--decay", ".9", "--exclusive"]:
+                    call = "x.npy", *segments, *more
+                    least = self.least_memory(*call)
+                    for memory in RNG.integers(least, least + 24 * len(x), 3):
+                        self.check_pieces(memory, *call)
+
+    def test_segments_go_on_in_other_inputs_and_by_pipes(self):
+        x = RNG.integers(-9, 9, (600, 2)).astype("<f4")
+        x[:, 0] = numpy.arange(600) // 70
+        for name, rows in ("x.npy", x), ("top.npy", x[:400]), ("none.npy", x[:0]), ("rest.npy", x[400:]):
+            self.save(name, rows)
+        self.save("offsets.npy", numpy.array([3, 390, 399, 600]))
+        raw = ["-", "--type", "f32", "--columns", "2"]
+        for segments in ["--segments", "offsets.npy"], ["--by", "0"]:
+            whole = self.scanned("x.npy", *segments)
+            for inputs, data in ((["top.npy", "none.npy", "rest.npy"], b""), (["-"], self.read("x.npy")),
+                                 (raw, x.tobytes())):
+                for limit in [], ["--memory", "90K"]:
+                    self.run_command("scan", *inputs, *segments, *limit, "-qfo", "out.npy", input=data)
+                    self.assert_same(numpy.load(self.path("out.npy")), whole)
+        self.save("beyond.npy", numpy.array([0, 601]))
+        self.assert_refused(DATA, "scan", *raw, "--segments", "beyond.npy", "-o", "new.npy", input=x.tobytes(),
+                            says="beyond.npy: offset 1,")
 
     def test_overflow_is_of_the_row_of_the_table(self):
         x = numpy.array([[1, 2**62], [9, 2**62], [1, 2**62], [1, 1], [1, 1]])
@@ -75,12 +144,12 @@ class Segments(CommandTest):
                 (["--segments", "floats.npy"], DATA, "f64"), (["--segments", "wide.npy"], DATA, "2 x 3"),
                 (["--segments", "none.npy"], DATA, "0 x 1"), (["--by", "3"], USAGE, "3 columns"),
                 (["--by", "user"], USAGE, "user"), (["--by", "0", "--segments", "good.npy"], USAGE, "only one"),
-                (["--by", "0", "--offsets"], USAGE, "--offsets"), (["--by", "0", "--decay", "1"], USAGE, "--decay"),
+                (["--by", "0", "--offsets"], USAGE, "--offsets"), (["--by", "0", "--backend", "cuda"], USAGE, "cuda"),
                 (["--by", "0", "--continue", "s"], USAGE, "--continue"),
                 (["--segments", "good.npy", "--carry-out", "c.npy"], USAGE, "--carry-out"),
                 (["--segments", "good.npy", "--memory", "1K"], OS_ERROR, "memory")):
             self.assert_refused(code, "scan", "x.npy", "-o", "out.npy", *arguments, says=[says])
-        self.assert_refused(USAGE, "scan", "x.npy", "x.npy", "-o", "out.npy", "--by", "0", says=["several inputs"])
+        self.assert_refused(USAGE, "scan", "x.npy", "x.npy", "-o", "out.npy", "--by", "0", "--reverse", says="one input")
 
 
 if __name__ == "__main__":

@@ -51,7 +51,9 @@ static const struct option_row scan_rows[] = {
         "segments", "FILE", take_input, SCAN(segments),
         "sums begin anew at the rows that FILE names: a column of offsets, i32 or i64, that do not fall, such as 0, 3, "
         "7 for two segments of three and four rows. Each has the bits that it has alone; rows before the first offset "
-        "and after the last one are 0. On the CPU; the input must be one table, which is taken into memory as a whole"),
+        "and after the last one are 0. On the CPU. The table is read in pieces, and may be larger than memory; "
+        "offsets, too, "
+        "where they are a .npy or raw values in a file"),
     VALUE("by", "COLUMN", take_text, SCAN(by),
           "sums begin anew where this column changes, so that groups whose rows lie together are summed by themselves "
           "(sort --by brings them together). A name, or a number from 0 on; it has numbers, is not summed, and stays. "

@@ -78,5 +78,5 @@ int write_values(struct atomic_file *file, const struct output_format *format, c
 
 int rewrite_header(struct atomic_file *file, const struct output_format *format, const struct table_layout *layout) {
     char header[OUTPUT_HEADER];
-    return format->header ? atomic_file_rewrite(file, header, format->header(layout, header)) : EX_OK;
+    return format->header ? atomic_file_write_at(file, header, format->header(layout, header), 0) : EX_OK;
 }
