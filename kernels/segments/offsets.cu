@@ -55,6 +55,7 @@ KERNEL LAUNCH_BOUNDS(WARP_LANES, 1) segment_begin_kernel(segment_where where, se
     const bool is_right = count <= given.limit;
     store_vector(&where.header->count, is_right ? count : uint64_t(0));
     store_vector(&where.header->wrong, is_right ? uint64_t(KERNEL_SEGMENTS_RIGHT) : given.limit + 1);
+    store_vector(&where.header->has_units, uint64_t(0));
     store_vector(&where.header->has_long, uint64_t(0));
 }
 
@@ -65,12 +66,13 @@ KERNEL LAUNCH_BOUNDS(EACH_THREADS, 1) segment_offsets_kernel(segment_where where
         return;
     each_index(count + 1, [&](uint64_t index) {
         const int64_t offset = given_number(given, index);
-        const bool is_right = offset >= 0 && static_cast<uint64_t>(offset) <= where.rows &&
-                              (index == 0 || offset >= given_number(given, index - 1));
-        if (is_right)
-            where.put_offset(count, index, static_cast<uint64_t>(offset));
-        else
+        const int64_t before = index > 0 ? given_number(given, index - 1) : offset;
+        if (offset < 0 || static_cast<uint64_t>(offset) > where.rows || offset < before) {
             atomic_min(&where.header->wrong, index);
+            return;
+        }
+        where.put_offset(count, index, static_cast<uint64_t>(offset));
+        where.see_rows(static_cast<uint64_t>(offset - before));
     });
 }
 
@@ -167,13 +169,15 @@ KERNEL LAUNCH_BOUNDS(EACH_THREADS, 1) segment_places_kernel(segment_where where,
     }
 }
 
-/* The tiles of one level. */
-struct segment_level_tiles {
-    uint32_t *firsts;
-    uint64_t tiles;
-};
+/* Offsets that were found are looked at once more. */
+KERNEL LAUNCH_BOUNDS(EACH_THREADS, 1) segment_lengths_kernel(segment_where where) {
+    if (where.is_right())
+        each_index(where.count(), [&](uint64_t segment) { where.see_rows(where.range(segment, 0).rows); });
+}
+
+/* The tiles of all levels. */
 struct segment_tiles {
-    segment_level_tiles levels[SEGMENT_LEVELS + 1];
+    segment_level levels[SEGMENT_LEVELS + 1];
     unsigned count, tile_rows;
 };
 
@@ -188,15 +192,13 @@ KERNEL LAUNCH_BOUNDS(EACH_THREADS, 1)
     if (!where.is_right() || where.count() == 0)
         return;
     KEEP_LOOP
-    for (unsigned level = 0; level < tiles.count; level++)
-        each_index(tiles.levels[level].tiles, [&](uint64_t tile) {
+    for (unsigned level = 0; level < tiles.count; level++) {
+        const unsigned window = tiles.tile_rows - (level == 0 ? where.piece_rows() : UNIT_ROWS);
+        each_index((tiles.levels[level].rows + window - 1) / window, [&](uint64_t tile) {
             store_vector(tiles.levels[level].firsts + tile,
-                         static_cast<uint32_t>(where.last_before(tile * tiles.tile_rows, level)));
+                         static_cast<uint32_t>(where.last_before(tile * window, level)));
         });
-    each_index(where.count(), [&](uint64_t segment) {
-        if (where.range(segment, 0).rows > UNIT_ROWS)
-            store_relaxed(&where.header->has_long, uint64_t(1));
-    });
+    }
 }
 
 static segment_given given_of(const kernel_segmented_pass &from, const segment_plan &plan) {
@@ -220,27 +222,27 @@ static int run_places(const segment_where &where, const segment_given &given, vo
     int error = launch(segment_sums_kernel, blocks, EACH_THREADS, 0, stream, where, given, chunks);
     if (error == 0)
         error = launch(segment_bases_kernel, 1, BASES_THREADS, 0, stream, where, given, chunks);
-    return error == 0 ? launch(segment_places_kernel, blocks, EACH_THREADS, 0, stream, where, given, chunks) : error;
+    if (error == 0)
+        error = launch(segment_places_kernel, blocks, EACH_THREADS, 0, stream, where, given, chunks);
+    return error == 0 ? launch(segment_lengths_kernel, each_blocks(given.limit), EACH_THREADS, 0, stream, where)
+                      : error;
 }
 
 int run_segment_offsets(const kernel_segmented_pass &from, const segment_plan &plan) {
     const segment_given given = given_of(from, plan);
     void *const stream = from.pass.stream;
     segment_tiles tiles = {};
-    uint64_t most = given.limit;
     int error = launch(segment_begin_kernel, 1, WARP_LANES, 0, stream, plan.where, given);
     tiles.count = plan.levels + 1;
     tiles.tile_rows = plan.tile_rows;
-    for (unsigned level = 0; level <= plan.levels; level++) {
-        tiles.levels[level] = segment_level_tiles{plan.level[level].firsts, plan.level[level].tiles};
-        most = most < plan.level[level].tiles ? plan.level[level].tiles : most;
-    }
+    for (unsigned level = 0; level <= plan.levels; level++)
+        tiles.levels[level] = plan.level[level];
     if (error == 0 && given.kind == KERNEL_SEGMENT_OFFSETS)
         error =
             launch(segment_offsets_kernel, each_blocks(given.items + 1), EACH_THREADS, 0, stream, plan.where, given);
     else if (error == 0)
         error = run_places(plan.where, given, stream);
-    return error == 0
-               ? launch(segment_firsts_kernel, each_blocks(most), EACH_THREADS, 0, stream, plan.where, given, tiles)
-               : error;
+    return error == 0 ? launch(segment_firsts_kernel, each_blocks(from.pass.rows / UNIT_ROWS), EACH_THREADS, 0, stream,
+                               plan.where, given, tiles)
+                      : error;
 }

@@ -16,9 +16,10 @@ static_assert(1u << UNIT_BITS == UNIT_ROWS, "a unit is a power of two of rows");
 
 /* In device memory, and set anew by each call. */
 struct segment_header {
-    uint64_t count;    /* of segments */
-    uint64_t wrong;    /* the first offset that is; KERNEL_SEGMENTS_RIGHT */
-    uint64_t has_long; /* whether a segment has more than one unit */
+    uint64_t count;     /* of segments */
+    uint64_t wrong;     /* the first offset that is; KERNEL_SEGMENTS_RIGHT */
+    uint64_t has_units; /* whether a segment has more than one unit */
+    uint64_t has_long;  /* whether a segment has more rows than the longest piece */
 };
 
 struct segment_range {
@@ -30,12 +31,22 @@ struct segment_where {
     segment_header *header;
     void *offsets; /* count + 1 of them */
     uint64_t rows;
-    bool is_wide;     /* offsets have 8 bytes, not 4 */
-    bool is_reversed; /* the last segment of the caller is the first one here, and begins at row 0 */
+    bool is_wide;        /* offsets have 8 bytes, not 4 */
+    bool is_reversed;    /* the last segment of the caller is the first one here, and begins at row 0 */
+    unsigned most_piece; /* rows */
 
     DEVICE uint64_t count() const { return load_vector(&header->count); }
     DEVICE bool is_right() const { return load_vector(&header->wrong) == KERNEL_SEGMENTS_RIGHT; }
     DEVICE bool has_long() const { return load_vector(&header->has_long) != 0; }
+    /* Segments of at most that many rows are taken as a whole. */
+    DEVICE unsigned piece_rows() const { return load_vector(&header->has_units) != 0 ? most_piece : UNIT_ROWS; }
+    /* Notes how long a segment is. */
+    DEVICE void see_rows(uint64_t segment_rows) const {
+        if (segment_rows > UNIT_ROWS)
+            store_relaxed(&header->has_units, uint64_t(1));
+        if (segment_rows > most_piece)
+            store_relaxed(&header->has_long, uint64_t(1));
+    }
 
     DEVICE uint64_t offset(uint64_t index) const {
         return is_wide ? load_vector(static_cast<const uint64_t *>(offsets) + index)
@@ -96,7 +107,8 @@ struct segment_pass {
     const uint32_t *firsts; /* of each tile: its first segment, or one before that */
     size_t level_rows;
     unsigned level, panels, tile_rows;
-    bool wants_segments; /* the numbers of segments, for their rows of carries or their places in out */
+    bool is_flat_in, is_flat_out; /* one column, whose cells lie side by side and are of the type that is kept */
+    bool wants_segments;          /* the numbers of segments, for their rows of carries or their places in out */
     bool is_signed, has_offsets;
     size_t most_segments;
     void *totals, *aligned;     /* written: the table of the next level; and of this one, if it is one of totals */
@@ -110,7 +122,7 @@ struct segment_pass {
  * ends with each row. seeds: what the block below each row begins with. Level 0 has the values instead. */
 struct segment_level {
     uint32_t *firsts;
-    size_t rows, tiles;
+    size_t rows;
     void *totals, *aligned, *seeds;
 };
 struct segment_plan {
@@ -122,17 +134,20 @@ struct segment_plan {
     segment_level level[SEGMENT_LEVELS + 1];
     void *all_totals; /* the totals of all levels lie side by side */
     size_t totals_bytes;
-    unsigned levels;                /* of totals */
-    unsigned tile_rows, log_across; /* a tile has UNIT_ROWS rows more */
+    unsigned levels; /* of totals */
+    unsigned tile_rows, log_across;
     size_t bytes;
 };
 
 /* The most that the cells of a tile have; tiles of few columns have the half of it. */
 constexpr unsigned SEGMENT_TILE_BYTES = 1 << 16;
-/* What tile.cuh lays out: cells, two bits a row, two words, and perhaps a word a row. */
+/* What tile.cuh lays out: cells, three bits and a list's entry a row, half a word each RUN_ROWS rows, some words, and
+ * perhaps a word a row. */
+constexpr unsigned SEGMENT_FACTS = 4, SEGMENT_WARPS = 32;
 static inline size_t segment_shared_bytes(size_t rows, unsigned log_across, size_t value, bool wants_segments) {
-    return cell_at(static_cast<unsigned>(rows), 0, log_across) * value + rows / 4 + 2 * sizeof(uint32_t) +
-           (wants_segments ? rows * sizeof(uint32_t) : 0);
+    return cell_at(static_cast<unsigned>(rows), 0, log_across) * value +
+           (rows / RUN_ROWS * 3 + SEGMENT_FACTS + SEGMENT_WARPS) * sizeof(uint32_t) +
+           (rows + rows / RUN_ROWS + 2) * sizeof(uint16_t) + (wants_segments ? rows * sizeof(uint32_t) : 0);
 }
 
 /* Whether the caller says how many segments there are. Keys and flags say it themselves. */

@@ -36,16 +36,47 @@ template <class OPS> struct segment_results : segment_tile<OPS, segment_role::RE
     using tile::pass;
     DEVICE segment_results(const segment_pass &pass_, unsigned char *bytes) : tile(pass_, bytes) {}
 
-    /* What the unit above a unit left: a row of the table of level 1. */
-    DEVICE Value above(const void *table, unsigned unit, size_t of_column) const {
-        const uint64_t row = (tile::row_of_table(unit) >> UNIT_BITS) - 1;
+    /* What a piece begins with, or has above it, by a table of level 1. */
+    DEVICE Value begin_of(const void *table, unsigned of_piece, size_t of_column) const {
+        if (tile::is_marked(of_piece))
+            return start_of<OPS>(pass, pass.carry_in ? tile::segment_of(of_piece) : 0, of_column);
+        const uint64_t row = (tile::row_of_table(of_piece) >> UNIT_BITS) - 1;
         return load_vector(static_cast<const Value *>(table) + row * pass.cells.columns + of_column);
     }
-    /* What a unit begins with, or has above it. */
-    DEVICE Value begin_of(const void *table, unsigned unit, size_t of_column) const {
-        if (!tile::is_marked(unit))
-            return above(table, unit, of_column);
-        return start_of<OPS>(pass, pass.carry_in ? tile::segment_of(unit) : 0, of_column);
+
+    /* The rows of a run become results. Above it are its seed and, if it is not the first run of its unit, blocks of
+     * 2^k runs; a block that is not there is OPS::nothing(). */
+    template <bool HAS_BLOCKS>
+    DEVICE void put_results(unsigned row, unsigned count, Value seed, const Value (&blocks)[UNIT_RUN_BITS]) const {
+        Value left[RUN_BITS] = {}, aligned;
+        tile::walk_run(row, count, [&](unsigned number, Value value, Value *cell) {
+            value = climb<OPS>(number, value, left, aligned);
+            UNROLL
+            for (unsigned k = 0; k < UNIT_RUN_BITS && HAS_BLOCKS; k++)
+                value = OPS::join(blocks[k], value);
+            value = OPS::join(seed, value);
+            if (cell)
+                *cell = value;
+        });
+    }
+    DEVICE void scan_run(unsigned row, unsigned count) const {
+        const unsigned of_piece = tile::piece_of(row), run = (row - of_piece) / RUN_ROWS;
+        Value seed = begin_of(pass.seeds, of_piece, tile::place.first_column + tile::column), blocks[UNIT_RUN_BITS];
+        if (run == 0)
+            return put_results<false>(row, count, seed, blocks);
+        UNROLL
+        for (unsigned k = PIECE_RUN_BITS; k-- > 0;) {
+            const bool is_there = (run >> k & 1) != 0;
+            const Value block = is_there ? tile::gap(of_piece / WORD_ROWS + (run >> k << k) - 1) : OPS::nothing();
+            if (k < UNIT_RUN_BITS)
+                blocks[k] = block;
+            else
+                seed = is_there ? OPS::join(seed, block) : seed;
+        }
+        put_results<true>(row, count, seed, blocks);
+    }
+    DEVICE void scan() const {
+        tile::each_run([&](unsigned row, unsigned count) { scan_run(row, count); });
     }
 
     DEVICE void look_for_overflow(Value before, Value result, unsigned row, size_t of_column) const {
@@ -57,102 +88,65 @@ template <class OPS> struct segment_results : segment_tile<OPS, segment_role::RE
             }
     }
     /* Puts the result where it is wanted beside the table of results. */
-    DEVICE void put_beside(Value result, unsigned unit, unsigned row, size_t of_column) const {
+    DEVICE void put_beside(Value result, unsigned of_piece, unsigned row, size_t of_column) const {
+        const uint64_t segment = tile::segment_of(of_piece), below = tile::row_of_table(row) + 1;
         if (pass.has_offsets)
-            put_cell(cell_of_segment(pass, tile::row_of_table(row) + 1, tile::segment_of(unit), of_column), result,
-                     pass.cells.out.any);
-        if (pass.carry_out && tile::is_marked(row + 1))
-            store_vector(static_cast<Value *>(pass.carry_out) +
-                             pass.where.number_of(tile::segment_of(unit)) * pass.cells.columns + of_column,
+            put_cell(cell_of_segment(pass, below, segment, of_column), result, pass.cells.out.any);
+        const bool ends_piece = row + 1 == tile::place.rows || tile::begins_piece(row + 1);
+        if (pass.carry_out && ends_piece && pass.where.offset(segment + 1) == below)
+            store_vector(static_cast<Value *>(pass.carry_out) + pass.where.number_of(segment) * pass.cells.columns +
+                             of_column,
                          result);
     }
-
-    /* The thread's run: what its unit begins with, and the result above the next row. */
-    Value seed, before;
-    unsigned unit;
-    DEVICE void begin_run(unsigned of_unit, unsigned row) {
-        unit = of_unit;
-        before = seed = begin_of(pass.seeds, unit, tile::place.first_column + tile::column);
-        if constexpr (OPS::CHECKS_OVERFLOW) { /* the order of integers is not seen */
-            UNROLL
-            for (unsigned k = 0; k < UNIT_RUN_BITS; k++)
-                before = ((row - unit) / RUN_ROWS >> k & 1) != 0 ? OPS::join(before, tile::blocks[k]) : before;
-        }
-    }
-    DEVICE Value result_of(Value in_unit, unsigned row) {
+    /* Looks at each result once more. The order of integers, of which alone overflow is looked for, is not seen. */
+    DEVICE void look_at_results() const {
         const size_t of_column = tile::place.first_column + tile::column;
-        const Value result = OPS::join(seed, in_unit);
-        look_for_overflow(before, result, row, of_column);
-        if (pass.wants_segments)
-            put_beside(result, unit, row, of_column);
-        return before = result;
-    }
-
-    /* Rows become the results of their runs. A unit of one run has its own results at once. False: all units of the
-     * thread's runs are such. */
-    DEVICE bool scan() {
-        bool is_whole = false, has_more = false;
-        tile::scan_runs(
-            [&](unsigned of_unit, unsigned row) {
-                is_whole = of_unit == row && tile::is_one_run(of_unit);
-                has_more = has_more || !is_whole;
-                if (is_whole)
-                    begin_run(of_unit, row);
-                return true;
-            },
-            [&](Value result, Value, unsigned row, unsigned) { return is_whole ? result_of(result, row) : result; });
-        return has_more;
-    }
-    DEVICE void finish() {
-        tile::each_run(
-            [&](unsigned of_unit, unsigned row) {
-                if (of_unit == row && tile::is_one_run(of_unit))
-                    return false;
-                begin_run(of_unit, row);
-                return true;
-            },
-            [&](unsigned row, unsigned number) {
-                const unsigned run = number / RUN_ROWS;
-                tile::cell(row) =
-                    result_of(tile::join_blocks(tile::cell(row), [&](unsigned k) { return (run >> k & 1) != 0; }), row);
-            });
+        const unsigned down = block_threads() >> pass.cells.log_across;
+        KEEP_LOOP
+        for (unsigned row = thread_index() >> pass.cells.log_across;
+             row < tile::place.rows && tile::column < tile::place.columns; row += down) {
+            if (row < tile::place.missing)
+                continue;
+            const unsigned of_piece = tile::piece_of(row);
+            const Value result = tile::cell(row);
+            if (pass.first_overflow)
+                look_for_overflow(row == of_piece ? begin_of(pass.seeds, of_piece, of_column) : tile::cell(row - 1),
+                                  result, row, of_column);
+            if (pass.wants_segments)
+                put_beside(result, of_piece, row, of_column);
+        }
     }
 
     DEVICE void take() const {
-        take_tile<Value>(pass.cells.out, pass.cells, tile::place, [&](unsigned row, unsigned of_tile, auto count) {
-            vector_of<Value, decltype(count)::value> results;
-            const bool is_begin = pass.cells.exclusive && tile::begins_unit(row);
-            const unsigned from = pass.cells.exclusive && !is_begin ? row - 1 : row;
-            UNROLL
-            for (unsigned k = 0; k < decltype(count)::value; k++)
-                results.at[k] = is_begin ? begin_of(pass.before, row, tile::place.first_column + of_tile + k)
-                                         : tile::memory.cells[cell_at(from, of_tile + k, pass.cells.log_across)];
-            return results;
+        tile::take([&](unsigned row, unsigned of_tile) {
+            if (pass.cells.exclusive && tile::begins_piece(row))
+                return begin_of(pass.before, row, tile::place.first_column + of_tile);
+            return tile::memory.cells[cell_at(pass.cells.exclusive ? row - 1 : row, of_tile, pass.cells.log_across)];
         });
     }
 };
 
-/* A block a tile; a cell is read once and written once, in place safely: nobody else reads the rows of a tile. */
+/* Blocks share out the tiles; a cell is read once and written once, in place safely: nobody else reads the rows of a
+ * tile. */
 template <class OPS> KERNEL LAUNCH_BOUNDS(most_segment_threads<typename OPS::Value>(), 2)
     segment_results_kernel(segment_pass pass) {
     SHARED_DYNAMIC(unsigned char, memory);
     if (!pass.where.is_right() || pass.where.count() == 0)
         return;
     segment_results<OPS> tile(pass, memory);
-    if (!tile.find_units())
-        return;
-    tile.bring();
-    block_barrier();
-    const bool has_more = tile.scan();
-    block_barrier();
-    tile.find_blocks();
-    block_barrier();
-    if (has_more)
-        tile.finish();
-    if (!pass.cells.out.data || pass.has_offsets)
-        return;
-    block_barrier();
-    tile.take();
+    KEEP_LOOP
+    for (unsigned number = block_index(); number < tile.tiles(); number += block_count()) {
+        if (tile.go_to(number)) {
+            tile.join_runs();
+            tile.scan();
+            block_barrier();
+            if (pass.first_overflow || pass.wants_segments)
+                tile.look_at_results();
+            if (pass.cells.out.data && !pass.has_offsets)
+                tile.take();
+        }
+        block_barrier();
+    }
 }
 
 /* What empty segments end with; and what all begin with, where there is a row for that. */

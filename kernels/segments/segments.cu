@@ -80,7 +80,8 @@ size_t kernel_segments_workspace(const kernel_segmented_pass *pass) {
     return make_plan(*pass, nullptr, plan) ? plan.bytes : SIZE_MAX;
 }
 
-/* Long and narrow tiles where there are enough of them. */
+/* Long and narrow tiles, whose pieces have as many rows as leave a window of half of the tile, where there are enough of
+ * them. */
 static int cut_tiles(const kernel_segmented_pass &from, segment_plan &plan) {
     const size_t value = type_bytes(from.kept), columns = from.pass.columns;
     const bool wants_segments = has_rows_of_segments(from);
@@ -91,12 +92,12 @@ static int cut_tiles(const kernel_segmented_pass &from, segment_plan &plan) {
         plan.log_across--;
     const size_t across = size_t(1) << plan.log_across, panels = (columns + across - 1) / across;
     size_t rows = SEGMENT_TILE_BYTES / 2 / value / across;
-    while (rows > LEAST_ROWS && (from.pass.rows / (rows - UNIT_ROWS) * panels < ENOUGH_TILES ||
-                                 segment_shared_bytes(rows, plan.log_across, value, wants_segments) > most))
+    while (rows > LEAST_ROWS &&
+           ((rows > 2 * LEAST_ROWS && from.pass.rows / (rows - UNIT_ROWS) * panels < ENOUGH_TILES) ||
+            segment_shared_bytes(rows, plan.log_across, value, wants_segments) > most))
         rows /= 2;
-    plan.tile_rows = static_cast<unsigned>(rows < LEAST_ROWS ? LEAST_ROWS : rows) - UNIT_ROWS;
-    for (unsigned level = 0; level <= plan.levels; level++)
-        plan.level[level].tiles = (plan.level[level].rows + plan.tile_rows - 1) / plan.tile_rows;
+    plan.tile_rows = static_cast<unsigned>(rows < LEAST_ROWS ? LEAST_ROWS : rows);
+    plan.where.most_piece = plan.tile_rows / 2 < MOST_PIECE ? plan.tile_rows / 2 : MOST_PIECE;
     return error;
 }
 

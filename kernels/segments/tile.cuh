@@ -1,11 +1,15 @@
-/* A tile of a table that is cut into segments: units that begin in a window of its rows, by some columns.
+/* A tile of a table that is cut into segments: pieces of them that begin in a window of its rows, by some columns.
  *
- * A window has tile_rows rows, and a tile UNIT_ROWS more, so that each unit that begins in the window is in the tile
- * whole. No unit is in two tiles, and rows are read once, however short or long segments are. A thread has RUN_ROWS
- * rows of one column, and takes the runs that begin there: aligned runs of at most RUN_ROWS rows of a unit, counted
- * from the unit's first row. Runs that begin in a thread's rows begin a unit, all but the first one.
+ * A piece is a segment of at most piece_rows rows, or a unit of a longer one. A tile has that many rows below its
+ * window, so that each piece that begins in the window is in the tile whole. No piece is in two tiles, and rows are
+ * read once, however short or long segments are.
  *
- * The two bits of a row say whether a unit or a gap begins there; and whether it is marked, which each kernel means in
+ * Runs are RUN_ROWS rows of a piece, counted from its first one, the last run perhaps fewer. A thread scans a run of one
+ * column: which sums a row of it is made of is known when the kernel is compiled. All runs are listed, so that threads
+ * have about as many, whatever the lengths of segments are. No two full runs begin within RUN_ROWS rows of the tile, and
+ * each has the gap below these rows (operators/cells.cuh) for its total.
+ *
+ * The two bits of a row say whether a piece or a gap begins there; and whether it is marked, which each kernel means in
  * its own way. */
 #ifndef SEGMENTS_TILE_CUH
 #define SEGMENTS_TILE_CUH
@@ -13,29 +17,39 @@
 #include "operators/cells.cuh"
 #include "segments/plan.cuh"
 
-constexpr unsigned RUN_BITS = 5, UNIT_RUN_BITS = UNIT_BITS - RUN_BITS, WORD_ROWS = 32, TWO_RUNS = 2 * RUN_ROWS;
-static_assert(1u << RUN_BITS == RUN_ROWS, "a run is a power of two of rows");
+constexpr unsigned RUN_BITS = 5, UNIT_RUN_BITS = UNIT_BITS - RUN_BITS, WORD_ROWS = 32;
+static_assert(1u << RUN_BITS == RUN_ROWS && RUN_ROWS == WORD_ROWS, "a run has the rows of a word of bits");
+constexpr unsigned SEGMENTS_AT_ONCE = 4, ROWS_AHEAD = 4;
+constexpr unsigned PIECE_RUN_BITS = UNIT_RUN_BITS + 2, MOST_PIECE = 1u << (PIECE_RUN_BITS + RUN_BITS);
 
 enum class segment_role : uint8_t {
-    TOTALS, /* marked are units that are followed by rows of the segment; above level 0 all units */
-    RESULTS /* marked are rows where segments begin, or the last one ends */
+    TOTALS, /* marked are units that are followed by rows of a long segment; above level 0 all units */
+    RESULTS /* marked are pieces that begin a segment */
 };
 
 /* What a block has in shared memory. */
-struct segment_bits {
-    uint32_t *units, *marks;
-    uint32_t *segments; /* of a row that begins a unit: its segment, counted from the tile's first one */
-    uint32_t *bounds;   /* the first row of the window that begins a unit, and the last one, as its complement */
-};
-template <class VALUE> struct segment_memory : segment_bits {
+template <class VALUE> struct segment_memory {
     VALUE *cells;
+    uint32_t *pieces, *marks, *runs; /* bits: where each begins */
+    uint32_t *warp_runs;             /* how many each warp has listed */
+    uint32_t *first, *end;           /* of the rows that are taken; the end as its complement */
+    uint32_t *depth;                 /* bits of the numbers of full runs in their pieces */
+    uint32_t *segments;              /* of a row that begins a piece: its segment, counted from the tile's first one */
+    uint16_t *begins;                /* of each word of bits: where the piece before it begins, if it goes on there */
+    uint16_t *list;                  /* of runs, by their first rows; then where the last one ends */
     DEVICE segment_memory(const segment_pass &pass, unsigned char *memory) {
-        const unsigned rows = pass.tile_rows + UNIT_ROWS;
+        const unsigned words = pass.tile_rows / WORD_ROWS;
         cells = reinterpret_cast<VALUE *>(memory);
-        units = reinterpret_cast<uint32_t *>(cells + cell_at(rows, 0, pass.cells.log_across));
-        marks = units + rows / WORD_ROWS;
-        bounds = marks + rows / WORD_ROWS;
-        segments = bounds + 2;
+        pieces = reinterpret_cast<uint32_t *>(cells + cell_at(pass.tile_rows, 0, pass.cells.log_across));
+        marks = pieces + words;
+        runs = marks + words;
+        warp_runs = runs + words;
+        first = warp_runs + SEGMENT_WARPS;
+        end = first + 1;
+        depth = end + 1;
+        segments = first + SEGMENT_FACTS;
+        begins = reinterpret_cast<uint16_t *>(segments + (pass.wants_segments ? pass.tile_rows : 0));
+        list = begins + words;
     }
 };
 
@@ -61,31 +75,40 @@ climb(unsigned q, typename OPS::Value value, typename OPS::Value (&left)[LEVELS]
 
 template <class OPS, segment_role ROLE> struct segment_tile {
     typedef typename OPS::Value Value;
+    static constexpr unsigned VECTOR = VECTOR_BYTES / sizeof(Value);
     const segment_pass &pass;
     const segment_memory<Value> memory;
+    const unsigned piece, window; /* the most rows of a piece, and the rows where pieces of the tile may begin */
     uint64_t first_segment;
-    operator_place place;    /* of the rows that are taken */
-    unsigned begin;          /* the window's row that is the place's first one */
-    unsigned column, window; /* of the thread: its column, and the first of its rows */
-    bool is_active;
-    Value blocks[UNIT_RUN_BITS]; /* totals of the blocks of runs above the thread's first run */
+    operator_place place; /* its rows from place.missing to place.rows are taken */
+    unsigned column;      /* the thread's */
+    unsigned listed;      /* runs */
 
-    DEVICE segment_tile(const segment_pass &pass_, unsigned char *bytes) : pass(pass_), memory(pass_, bytes) {
-        const unsigned tile = block_index() / pass.panels, panel = block_index() - tile * pass.panels;
-        const size_t across = size_t(1) << pass.cells.log_across;
+    DEVICE segment_tile(const segment_pass &pass_, unsigned char *bytes)
+        : pass(pass_), memory(pass_, bytes), piece(pass_.level == 0 ? pass_.where.piece_rows() : UNIT_ROWS),
+          window(pass_.tile_rows - piece) {
         place = operator_place{};
-        place.first_row = static_cast<size_t>(tile) * pass.tile_rows;
+        column = thread_index() & ((1u << pass.cells.log_across) - 1);
+    }
+    /* How many tiles there are. */
+    DEVICE unsigned tiles() const {
+        return static_cast<unsigned>((pass.level_rows + window - 1) / window) * pass.panels;
+    }
+    /* Goes to a tile, and finds its runs. False: there are none. */
+    DEVICE bool go_to(unsigned number) {
+        const unsigned tile = number / pass.panels, panel = number - tile * pass.panels;
+        const size_t across = size_t(1) << pass.cells.log_across;
+        place.first_row = static_cast<size_t>(tile) * window;
         place.first_column = static_cast<size_t>(panel) * across;
         const size_t columns = pass.cells.columns - place.first_column;
         place.columns = static_cast<unsigned>(columns < across ? columns : across);
         first_segment = load_vector(pass.firsts + tile);
-        column = thread_index() & ((1u << pass.cells.log_across) - 1);
-        window = (thread_index() >> pass.cells.log_across) * RUN_ROWS;
-        begin = 0;
-        is_active = false;
-        UNROLL
-        for (unsigned k = 0; k < UNIT_RUN_BITS; k++)
-            blocks[k] = OPS::nothing();
+        if (!find_pieces())
+            return false;
+        bring();
+        list_runs();
+        block_barrier();
+        return true;
     }
 
     static DEVICE bool bit_of(const uint32_t *bits, unsigned row) {
@@ -95,173 +118,268 @@ template <class OPS, segment_role ROLE> struct segment_tile {
         atomic_or(&bits[row / WORD_ROWS], 1u << row % WORD_ROWS);
     }
 
-    /* Sets the bits of a segment's units, and widens the bounds to those that begin in the window. */
-    DEVICE void set_units(const segment_range &range, uint64_t segment, unsigned &first,
-                          unsigned &last_inverted) const {
-        const uint64_t top = place.first_row, bottom = top + pass.tile_rows + UNIT_ROWS, end = range.end();
+    /* Sets the bits of a piece, and widens the bounds to it. */
+    DEVICE void set_piece(unsigned row, unsigned below, bool is_marked, uint64_t segment, unsigned &first,
+                          unsigned &end_inverted) const {
+        set_bit(memory.pieces, row);
+        if (is_marked)
+            set_bit(memory.marks, row);
+        if (ROLE == segment_role::TOTALS && below < pass.tile_rows)
+            set_bit(memory.pieces, below);
+        if (pass.wants_segments)
+            memory.segments[row] = static_cast<uint32_t>(segment - first_segment);
+        first = row < first ? row : first;
+        end_inverted = ~below < end_inverted ? ~below : end_inverted;
+    }
+    DEVICE void set_pieces(const segment_range &range, uint64_t segment, unsigned &first,
+                           unsigned &end_inverted) const {
+        const uint64_t top = place.first_row, bottom = top + window, end = range.end();
+        if (pass.level == 0 && range.rows <= piece) {
+            if (ROLE == segment_role::RESULTS && range.begin >= top)
+                set_piece(static_cast<unsigned>(range.begin - top), static_cast<unsigned>(end - top), true, segment,
+                          first, end_inverted);
+            return;
+        }
         const uint64_t units = top > range.begin ? (top - range.begin + UNIT_ROWS - 1) / UNIT_ROWS : 0;
         KEEP_LOOP
         for (uint64_t row = range.begin + units * UNIT_ROWS; row < end && row < bottom; row += UNIT_ROWS) {
-            const unsigned at = static_cast<unsigned>(row - top);
-            const bool is_wanted = ROLE == segment_role::RESULTS || pass.level > 0 || row + UNIT_ROWS < end;
-            set_bit(memory.units, at);
-            if (ROLE == segment_role::RESULTS ? row == range.begin : is_wanted)
-                set_bit(memory.marks, at);
-            if (pass.wants_segments)
-                memory.segments[at] = static_cast<uint32_t>(segment - first_segment);
-            if (is_wanted && at < pass.tile_rows) {
-                first = at < first ? at : first;
-                last_inverted = ~at < last_inverted ? ~at : last_inverted;
-            }
-        }
-        if (end >= top && end < bottom) {
-            set_bit(memory.units, static_cast<unsigned>(end - top));
-            if (ROLE == segment_role::RESULTS)
-                set_bit(memory.marks, static_cast<unsigned>(end - top));
+            if (ROLE == segment_role::TOTALS && pass.level == 0 && row + UNIT_ROWS >= end)
+                return;
+            const uint64_t below = row + UNIT_ROWS < end ? row + UNIT_ROWS : end;
+            set_piece(static_cast<unsigned>(row - top), static_cast<unsigned>(below - top),
+                      ROLE == segment_role::TOTALS || row == range.begin, segment, first, end_inverted);
         }
     }
 
-    /* Finds the units of the tile. False: there are none. */
-    DEVICE bool find_units() {
-        const uint64_t count = pass.where.count(), bottom = place.first_row + pass.tile_rows + UNIT_ROWS;
-        const unsigned words = (pass.tile_rows + UNIT_ROWS) / WORD_ROWS;
+    /* Finds the pieces of the tile. False: there are none. */
+    DEVICE bool find_pieces() {
+        const uint64_t count = pass.where.count(), bottom = place.first_row + window;
+        const unsigned words = pass.tile_rows / WORD_ROWS;
         unsigned bounds[2] = {~0u, ~0u};
-        for (unsigned word = thread_index(); word < 2 * words + 2; word += block_threads())
-            memory.units[word] = word < 2 * words ? 0 : ~0u;
-        block_barrier();
-        KEEP_LOOP
-        for (uint64_t segment = first_segment + thread_index(); segment < count; segment += block_threads()) {
-            const segment_range range = pass.where.range(segment, pass.level);
-            if (range.begin >= bottom)
-                break;
-            if (range.rows > 0)
-                set_units(range, segment, bounds[0], bounds[1]);
+        for (unsigned word = thread_index(); word < 2 * words; word += block_threads())
+            memory.pieces[word] = 0;
+        if (thread_index() == 0) {
+            *memory.first = *memory.end = ~0u;
+            *memory.depth = 0;
         }
-        UNROLL
-        for (unsigned which = 0; which < 2; which++)
-            if (bounds[which] != ~0u)
-                atomic_min(&memory.bounds[which], bounds[which]);
         block_barrier();
-        if (memory.bounds[0] == ~0u)
-            return false;
-        take_rows(memory.bounds[0], ~memory.bounds[1]);
-        return true;
+        uint64_t segment = first_segment + thread_index(), begin = 0;
+        KEEP_LOOP
+        while (segment < count && begin < bottom) {
+            segment_range ranges[SEGMENTS_AT_ONCE];
+            UNROLL
+            for (unsigned k = 0; k < SEGMENTS_AT_ONCE; k++) {
+                const uint64_t at = segment + k * block_threads();
+                ranges[k] = at < count ? pass.where.range(at, pass.level) : segment_range{bottom, 0};
+            }
+            UNROLL
+            for (unsigned k = 0; k < SEGMENTS_AT_ONCE; k++, segment += block_threads())
+                if (ranges[k].rows > 0 && ranges[k].begin < bottom)
+                    set_pieces(ranges[k], segment, bounds[0], bounds[1]);
+            begin = ranges[SEGMENTS_AT_ONCE - 1].begin;
+        }
+        if (bounds[0] != ~0u) {
+            atomic_min(memory.first, bounds[0]);
+            atomic_min(memory.end, bounds[1]);
+        }
+        block_barrier();
+        place.missing = *memory.first;
+        place.rows = ~*memory.end;
+        return place.missing != ~0u;
     }
 
-    /* The rows of the units that begin from `first` to `last`. */
-    DEVICE void take_rows(unsigned first, unsigned last) {
-        unsigned end = last + 1;
-        while (end < last + UNIT_ROWS && !bit_of(memory.units, end))
-            end = end % WORD_ROWS == 0 && memory.units[end / WORD_ROWS] == 0 ? end + WORD_ROWS : end + 1;
-        end = end < last + UNIT_ROWS ? end : last + UNIT_ROWS;
-        const uint64_t below = pass.level_rows - place.first_row;
-        end = end < below ? end : static_cast<unsigned>(below);
-        begin = first;
-        place.first_row += first;
-        place.rows = end - first;
-        is_active = column < place.columns && window < place.rows;
+    /* Where the last piece before a word of bits begins; the tile's first one begins before it. */
+    DEVICE unsigned last_before(unsigned word) const {
+        uint32_t bits = memory.pieces[--word];
+        while (bits == 0)
+            bits = memory.pieces[--word];
+        return word * WORD_ROWS + bit_width(bits) - 1;
+    }
+    /* The runs that begin in the rows of the thread's word of bits. */
+    DEVICE uint32_t runs_of_word() const {
+        const unsigned word = thread_index(), row = word * WORD_ROWS;
+        if (row >= place.rows || row + WORD_ROWS <= place.missing)
+            return 0;
+        uint32_t runs = memory.pieces[word];
+        if (row > place.missing) {
+            const unsigned begin = last_before(word);
+            const uint32_t next = 1u << begin % WORD_ROWS;
+            memory.begins[word] = static_cast<uint16_t>(begin);
+            runs |= (runs & (next | (next - 1))) == 0 ? next : 0;
+        }
+        return place.rows - row < WORD_ROWS ? runs & ((1u << (place.rows - row)) - 1) : runs;
+    }
+    DEVICE void list_runs() {
+        const unsigned lane = thread_index() % WARP_LANES, warp = thread_index() / WARP_LANES;
+        uint32_t runs = runs_of_word();
+        unsigned sum = bit_count(runs);
+        UNROLL
+        for (unsigned apart = 1; apart < WARP_LANES; apart *= 2) {
+            const unsigned left = warp_shuffle_up(WARP_ALL, sum, apart);
+            sum += lane >= apart ? left : 0;
+        }
+        if (lane == WARP_LANES - 1)
+            memory.warp_runs[warp] = sum;
+        if (thread_index() < pass.tile_rows / WORD_ROWS)
+            memory.runs[thread_index()] = runs;
+        block_barrier();
+        unsigned at = sum - bit_count(runs);
+        listed = 0;
+        KEEP_LOOP
+        for (unsigned number = 0; number < block_threads() / WARP_LANES; number++) {
+            at += number < warp ? memory.warp_runs[number] : 0;
+            listed += memory.warp_runs[number];
+        }
+        KEEP_LOOP
+        for (; runs != 0; runs &= runs - 1)
+            memory.list[at++] = static_cast<uint16_t>(thread_index() * WORD_ROWS + lowest_bit(runs));
+        if (thread_index() == 0)
+            memory.list[listed] = static_cast<uint16_t>(place.rows);
+    }
+    /* Calls visit(row, how many) for the thread's share of the runs. */
+    template <class VISIT> DEVICE void each_run(const VISIT &visit) const {
+        KEEP_LOOP
+        for (unsigned number = thread_index() >> pass.cells.log_across; number < listed && column < place.columns;
+             number += block_threads() >> pass.cells.log_across) {
+            const unsigned row = memory.list[number], count = memory.list[number + 1] - row;
+            visit(row, count < RUN_ROWS ? count : RUN_ROWS);
+        }
+    }
+
+    DEVICE Value &cell(unsigned row) const { return memory.cells[cell_at(row, column, pass.cells.log_across)]; }
+    /* The gap below the rows of a word of bits. */
+    DEVICE Value &gap(unsigned word) const {
+        return memory.cells[((word * (RUN_ROWS + 1) + RUN_ROWS) << pass.cells.log_across) + column];
+    }
+    DEVICE bool begins_piece(unsigned row) const { return bit_of(memory.pieces, row); }
+    DEVICE bool is_marked(unsigned row) const { return bit_of(memory.marks, row); }
+    DEVICE uint64_t row_of_table(unsigned row) const { return place.first_row + row; }
+    DEVICE uint64_t segment_of(unsigned of_piece) const { return first_segment + memory.segments[of_piece]; }
+    /* The first row of the piece that the row is in. */
+    DEVICE unsigned piece_of(unsigned row) const {
+        const unsigned word = row / WORD_ROWS;
+        const uint32_t bits = memory.pieces[word] & ~0u >> (WORD_ROWS - 1 - row % WORD_ROWS);
+        return bits != 0 ? word * WORD_ROWS + bit_width(bits) - 1 : memory.begins[word];
+    }
+
+    /* Calls visit(number in the run, value, cell) for the rows of a run, of which some are read ahead; and for some rows
+     * below it, whose cells are nullptr. */
+    template <class VISIT> DEVICE void walk_run(unsigned row, unsigned count, const VISIT &visit) const {
+        const unsigned down = 1u << pass.cells.log_across, rows_to_gap = RUN_ROWS - row % RUN_ROWS;
+        Value *next = &cell(row);
+        UNROLL
+        for (unsigned first = 0; first < RUN_ROWS; first += ROWS_AHEAD) {
+            Value *cells[ROWS_AHEAD], values[ROWS_AHEAD] = {};
+            if (first >= count)
+                break;
+            UNROLL
+            for (unsigned k = 0; k < ROWS_AHEAD; k++) {
+                cells[k] = next;
+                if (first + k < count)
+                    values[k] = *next;
+                next += down;
+                if (first + k + 1 == rows_to_gap)
+                    next += down;
+            }
+            UNROLL
+            for (unsigned k = 0; k < ROWS_AHEAD; k++)
+                visit(first + k, values[k], first + k < count ? cells[k] : nullptr);
+        }
+    }
+    /* Where the last run of a word of bits begins that has one. */
+    DEVICE unsigned last_run(unsigned word) const { return word * WORD_ROWS + bit_width(memory.runs[word]) - 1; }
+    /* Whether a run, the last one that begins in its word of bits, is full; and is followed by another run of its piece
+     * where it is results that are made. */
+    DEVICE bool is_full(unsigned row) const {
+        constexpr bool IS_FOLLOWED = ROLE == segment_role::RESULTS;
+        const unsigned bit = row % WORD_ROWS;
+        const uint32_t through = IS_FOLLOWED ? (2u << bit) - 1 : (1u << bit) - 1;
+        return row + RUN_ROWS + IS_FOLLOWED <= place.rows &&
+               (through == 0 || (memory.pieces[row / WORD_ROWS + 1] & through) == 0);
+    }
+    /* Puts the totals of full runs into the gaps, and makes of them those of the longest aligned blocks of runs that end
+     * with each. The number of the full run that begins in the thread's word, in its marked piece; or NO_RUN. */
+    static constexpr unsigned NO_RUN = ~0u;
+    DEVICE unsigned join_runs() const {
+        const unsigned word = thread_index() >> pass.cells.log_across;
+        const unsigned row = last_run(word);
+        unsigned number = NO_RUN;
+        if (column < place.columns && memory.runs[word] != 0 && is_full(row)) {
+            const unsigned of_piece = piece_of(row);
+            if (ROLE == segment_role::RESULTS || is_marked(of_piece))
+                number = (row - of_piece) / RUN_ROWS;
+        }
+        if (number != NO_RUN) {
+            Value left[RUN_BITS] = {}, total;
+            walk_run(row, RUN_ROWS,
+                     [&](unsigned of_run, Value value, Value *) { climb<OPS>(of_run, value, left, total); });
+            gap(word) = total;
+        }
+        const unsigned numbers = warp_or(WARP_ALL, number != NO_RUN ? number : 0);
+        if (thread_index() % WARP_LANES == 0 && numbers != 0)
+            atomic_or(memory.depth, numbers);
+        block_barrier();
+        const unsigned depth = bit_width(*memory.depth);
+        KEEP_LOOP
+        for (unsigned k = 0; k < depth; k++) {
+            if (number != NO_RUN && (~number & ((2u << k) - 1)) == 0)
+                gap(word) = OPS::join(gap(word - (1u << k)), gap(word));
+            block_barrier();
+        }
+        return number;
     }
 
     DEVICE void bring() const {
-        bring_tile(pass.cells.in, pass.cells, place, OPS::nothing(), memory.cells, [](Value) {});
-    }
-    DEVICE Value &cell(unsigned row) const { return memory.cells[cell_at(row, column, pass.cells.log_across)]; }
-    DEVICE bool begins_unit(unsigned row) const { return bit_of(memory.units, row + begin); }
-    DEVICE bool is_marked(unsigned row) const { return bit_of(memory.marks, row + begin); }
-    DEVICE uint64_t row_of_table(unsigned row) const { return place.first_row + row; }
-    DEVICE uint64_t segment_of(unsigned unit) const { return first_segment + memory.segments[unit + begin]; }
-
-    /* The first row of the unit that the row is in. The tile's first row begins one. */
-    DEVICE unsigned unit_of(unsigned row) const {
-        unsigned word = (row + begin) / WORD_ROWS;
-        uint32_t bits = memory.units[word] & ~0u >> (WORD_ROWS - 1 - (row + begin) % WORD_ROWS);
-        while (bits == 0)
-            bits = memory.units[--word];
-        return word * WORD_ROWS + bit_width(bits) - 1 - begin;
-    }
-    /* Whether the unit is one run. */
-    DEVICE bool is_one_run(unsigned unit) const {
-        const unsigned word = (unit + begin + 1) / WORD_ROWS, shift = (unit + begin + 1) % WORD_ROWS;
-        const uint32_t below = shift > 0 ? memory.units[word + 1] << (WORD_ROWS - shift) : 0;
-        return (memory.units[word] >> shift | below) != 0 || place.rows - unit <= RUN_ROWS;
-    }
-    /* Which of the TWO_RUNS rows from the thread's first one on begin a unit. */
-    DEVICE uint64_t units_of_window() const {
-        const unsigned words = (pass.tile_rows + UNIT_ROWS) / WORD_ROWS;
-        const unsigned word = (window + begin) / WORD_ROWS, shift = (window + begin) % WORD_ROWS;
-        uint64_t bits = memory.units[word];
-        if (word + 1 < words)
-            bits |= static_cast<uint64_t>(memory.units[word + 1]) << WORD_ROWS;
-        bits >>= shift;
-        if (shift > 0 && word + 2 < words)
-            bits |= static_cast<uint64_t>(memory.units[word + 2]) << (2 * WORD_ROWS - shift);
-        return bits;
-    }
-
-    /* The unit of the thread's first run, and the row where the run begins. */
-    DEVICE unsigned first_run(uint64_t units, unsigned &unit) const {
-        unit = unit_of(window);
-        const unsigned row = unit + (window - unit + RUN_ROWS - 1) / RUN_ROWS * RUN_ROWS;
-        const uint32_t between = static_cast<uint32_t>(units) & ((1u << (row - window)) - 1);
-        if (between == 0 || row == window)
-            return row;
-        return unit = window + lowest_bit(between);
-    }
-
-    /* Calls enter(unit, row) where each run of the thread begins, and visit(row, its number in the unit) for each row
-     * of it, unless enter() says that the run is not wanted. */
-    template <class ENTER, class VISIT> DEVICE void each_run(const ENTER &enter, const VISIT &visit) const {
-        if (!is_active)
-            return;
-        const uint64_t units = units_of_window();
-        unsigned unit, row = first_run(units, unit);
-        bool is_wanted = false;
-        KEEP_LOOP
-        for (; row < place.rows; row++) {
-            const unsigned of_window = row - window;
-            if (of_window < TWO_RUNS && (units >> of_window & 1) != 0)
-                unit = row;
-            if ((row - unit) % RUN_ROWS == 0) {
-                if (of_window >= RUN_ROWS)
-                    break;
-                is_wanted = enter(unit, row);
-            }
-            if (is_wanted)
-                visit(row, row - unit);
-        }
-    }
-
-    /* Rows become what put(result in the run, total of the longest aligned block of rows that ends with the row, row,
-     * its number in the unit) makes of them, in the runs that enter() wants. */
-    template <class ENTER, class PUT> DEVICE void scan_runs(const ENTER &enter, const PUT &put) const {
-        Value left[RUN_BITS] = {};
-        each_run(enter, [&](unsigned row, unsigned number) {
-            Value aligned;
-            const Value result = climb<OPS, RUN_BITS>(number % RUN_ROWS, cell(row), left, aligned);
-            cell(row) = put(result, aligned, row, number);
-        });
-    }
-
-    /* Finds the blocks of runs above the thread's first run. */
-    DEVICE void find_blocks() {
-        if (!is_active)
-            return;
-        unsigned unit;
-        const unsigned row = first_run(units_of_window(), unit);
-        if (row >= place.rows || (ROLE == segment_role::TOTALS && !is_marked(unit)))
-            return;
-        KEEP_LOOP
-        for (unsigned run = 0; run < (row - unit) / RUN_ROWS; run++) {
-            Value aligned;
-            climb<OPS, UNIT_RUN_BITS>(run, cell(unit + (run + 1) * RUN_ROWS - 1), blocks, aligned);
-        }
-    }
-    /* Joins what ends in the run to the lowest blocks above it, as long as `goes_on` says. */
-    template <class GOES_ON> DEVICE Value join_blocks(Value value, const GOES_ON &goes_on) const {
+        if (!pass.is_flat_in)
+            return bring_tile(pass.cells.in, pass.cells, place, OPS::nothing(), memory.cells, [](Value) {});
+        constexpr unsigned EACH = RUN_ROWS / VECTOR;
+        const bool skips = pass.cells.in.any.without_nan;
+        const Value *const from = reinterpret_cast<const Value *>(pass.cells.in.data) + place.first_row;
+        vector_of<Value, VECTOR> vectors[EACH];
         UNROLL
-        for (unsigned k = 0; k < UNIT_RUN_BITS; k++)
-            value = goes_on(k) ? OPS::join(blocks[k], value) : value;
-        return value;
+        for (unsigned k = 0; k < EACH; k++) {
+            const unsigned row = (thread_index() + k * block_threads()) * VECTOR;
+            if (row >= place.missing && row + VECTOR <= place.rows)
+                vectors[k] = load_vector(reinterpret_cast<const vector_of<Value, VECTOR> *>(from + row));
+            else
+                for (unsigned j = 0; j < VECTOR; j++)
+                    vectors[k].at[j] = place.has_row(row + j) ? load_vector(from + row + j) : OPS::nothing();
+        }
+        UNROLL
+        for (unsigned k = 0; k < EACH; k++) {
+            const unsigned row = (thread_index() + k * block_threads()) * VECTOR;
+            UNROLL
+            for (unsigned j = 0; j < VECTOR; j++) {
+                const Value value = vectors[k].at[j];
+                memory.cells[cell_at(row, 0, 0) + j] = skips && value != value ? OPS::nothing() : value;
+            }
+        }
+    }
+    /* Writes what result(row, column of the tile) says. */
+    template <class RESULT> DEVICE void take(const RESULT &result) const {
+        if (!pass.is_flat_out)
+            return take_tile<Value>(pass.cells.out, pass.cells, place, [&](unsigned row, unsigned from, auto count) {
+                vector_of<Value, decltype(count)::value> results;
+                UNROLL
+                for (unsigned k = 0; k < decltype(count)::value; k++)
+                    results.at[k] = result(row, from + k);
+                return results;
+            });
+        Value *const to = reinterpret_cast<Value *>(pass.cells.out.data) + place.first_row;
+        KEEP_LOOP
+        for (unsigned row = thread_index() * VECTOR; row < place.rows; row += block_threads() * VECTOR) {
+            vector_of<Value, VECTOR> results;
+            const bool is_whole = row >= place.missing && row + VECTOR <= place.rows;
+            UNROLL
+            for (unsigned j = 0; j < VECTOR; j++)
+                if (place.has_row(row + j)) {
+                    results.at[j] = result(row + j, 0);
+                    if (!is_whole)
+                        store_vector(to + row + j, results.at[j]);
+                }
+            if (is_whole)
+                store_vector(reinterpret_cast<vector_of<Value, VECTOR> *>(to + row), results);
+        }
     }
 };
 

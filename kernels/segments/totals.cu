@@ -1,7 +1,8 @@
 /* Stage 1 of segments: the totals of units, and the totals of those, level by level, as far as a segment has them. */
 #include "segments/launch.cuh"
 
-/* A block a tile; a cell is read once. Segments of one unit, and the last unit of each one, are not read. */
+/* Blocks share out the tiles; a cell is read once. Segments of one piece, and the last unit of each one, are not wanted.
+ */
 template <class OPS> KERNEL LAUNCH_BOUNDS(most_segment_threads<typename OPS::Value>(), 2)
     segment_totals_kernel(segment_pass pass) {
     typedef typename OPS::Value Value;
@@ -9,29 +10,31 @@ template <class OPS> KERNEL LAUNCH_BOUNDS(most_segment_threads<typename OPS::Val
     if (!pass.where.is_right() || !pass.where.has_long())
         return;
     segment_tile<OPS, segment_role::TOTALS> tile(pass, memory);
-    if (!tile.find_units())
-        return;
-    tile.bring();
-    block_barrier();
-    tile.scan_runs([&](unsigned unit, unsigned) { return tile.is_marked(unit); },
-                   [](Value, Value aligned, unsigned, unsigned) { return aligned; });
-    block_barrier();
-    tile.find_blocks();
-    const size_t columns = pass.cells.columns, column = tile.place.first_column + tile.column;
-    tile.each_run([&](unsigned unit, unsigned) { return tile.is_marked(unit); },
-                  [&](unsigned row, unsigned number) {
-                      const unsigned run = number / RUN_ROWS;
-                      Value total = tile.cell(row);
-                      if (number % RUN_ROWS == RUN_ROWS - 1)
-                          total = tile.join_blocks(total, [&](unsigned k) { return (~run & ((2u << k) - 1)) == 0; });
-                      if (pass.level > 0)
-                          store_vector(static_cast<Value *>(pass.aligned) + tile.row_of_table(row) * columns + column,
-                                       total);
-                      if (number == UNIT_ROWS - 1)
-                          store_vector(static_cast<Value *>(pass.totals) +
-                                           (tile.row_of_table(row - number) >> UNIT_BITS) * columns + column,
-                                       total);
-                  });
+    const auto put = [&](void *table, uint64_t row, Value total) {
+        store_vector(static_cast<Value *>(table) + row * pass.cells.columns + tile.place.first_column + tile.column,
+                     total);
+    };
+    KEEP_LOOP
+    for (unsigned number = block_index(); number < tile.tiles(); number += block_count()) {
+        if (tile.go_to(number)) {
+            const unsigned run = tile.join_runs(), word = thread_index() >> pass.cells.log_across;
+            if (run == UNIT_RUNS - 1)
+                put(pass.totals, tile.row_of_table(tile.last_run(word) - run * RUN_ROWS) >> UNIT_BITS, tile.gap(word));
+            if (pass.level > 0)
+                tile.each_run([&](unsigned row, unsigned count) {
+                    if (!tile.is_marked(tile.piece_of(row)))
+                        return;
+                    Value left[RUN_BITS] = {}, aligned;
+                    tile.walk_run(row, count, [&](unsigned of_run, Value value, const Value *cell) {
+                        climb<OPS>(of_run, value, left, aligned);
+                        if (cell)
+                            put(pass.aligned, tile.row_of_table(row + of_run),
+                                of_run == RUN_ROWS - 1 ? tile.gap(row / WORD_ROWS) : aligned);
+                    });
+                });
+        }
+        block_barrier();
+    }
 }
 
 int run_segment_totals(const kernel_segmented_pass &from, const segment_plan &plan) {
