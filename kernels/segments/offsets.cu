@@ -59,7 +59,23 @@ KERNEL LAUNCH_BOUNDS(WARP_LANES, 1) segment_begin_kernel(segment_where where, se
     store_vector(&where.header->has_long, uint64_t(0));
 }
 
-KERNEL LAUNCH_BOUNDS(EACH_THREADS, 1) segment_offsets_kernel(segment_where where, segment_given given) {
+/* The tables of all levels. */
+struct segment_firsts {
+    segment_level level[SEGMENT_LEVELS + 1];
+    unsigned levels;
+};
+/* Notes the segments of each UNIT_ROWS rows, of offsets that may be wrong. */
+template <class OFFSET> DEVICE void find_firsts(const segment_firsts &firsts, uint64_t count, const OFFSET &offset) {
+    KEEP_LOOP
+    for (unsigned level = 0; level < firsts.levels && count > 0; level++)
+        each_index((firsts.level[level].rows + UNIT_ROWS - 1) / UNIT_ROWS, [&](uint64_t unit) {
+            store_vector(firsts.level[level].firsts + unit,
+                         static_cast<uint32_t>(last_segment_before(unit * UNIT_ROWS, level, count, offset)));
+        });
+}
+
+KERNEL LAUNCH_BOUNDS(EACH_THREADS, 1)
+    segment_offsets_kernel(segment_where where, segment_given given, segment_firsts firsts) {
     const uint64_t count = where.count();
     /* Other threads may lower the word meanwhile, to an index, which is less than this: so the load is atomic, too. */
     if (!given.data || load_relaxed(&where.header->wrong) == given.limit + 1)
@@ -73,6 +89,10 @@ KERNEL LAUNCH_BOUNDS(EACH_THREADS, 1) segment_offsets_kernel(segment_where where
         }
         where.put_offset(count, index, static_cast<uint64_t>(offset));
         where.see_rows(static_cast<uint64_t>(offset - before));
+    });
+    find_firsts(firsts, count, [&](uint64_t index) {
+        return where.is_reversed ? where.rows - static_cast<uint64_t>(given_number(given, count - index))
+                                 : static_cast<uint64_t>(given_number(given, index));
     });
 }
 
@@ -169,36 +189,20 @@ KERNEL LAUNCH_BOUNDS(EACH_THREADS, 1) segment_places_kernel(segment_where where,
     }
 }
 
-/* Offsets that were found are looked at once more. */
-KERNEL LAUNCH_BOUNDS(EACH_THREADS, 1) segment_lengths_kernel(segment_where where) {
-    if (where.is_right())
-        each_index(where.count(), [&](uint64_t segment) { where.see_rows(where.range(segment, 0).rows); });
+/* What the caller wants to know of the offsets. */
+KERNEL LAUNCH_BOUNDS(WARP_LANES, 1) segment_tell_kernel(segment_where where, segment_given given) {
+    if (thread_index() == 0 && given.found)
+        store_vector(given.found, where.count());
+    if (thread_index() == 0 && given.wrong)
+        store_vector(given.wrong, load_vector(&where.header->wrong));
 }
 
-/* The tiles of all levels. */
-struct segment_tiles {
-    segment_level levels[SEGMENT_LEVELS + 1];
-    unsigned count, tile_rows;
-};
-
-KERNEL LAUNCH_BOUNDS(EACH_THREADS, 1)
-    segment_firsts_kernel(segment_where where, segment_given given, segment_tiles tiles) {
-    if (block_index() == 0 && thread_index() == 0) {
-        if (given.found)
-            store_vector(given.found, where.count());
-        if (given.wrong)
-            store_vector(given.wrong, load_vector(&where.header->wrong));
-    }
+/* Offsets that were made of lengths, keys or flags are looked at once more. */
+KERNEL LAUNCH_BOUNDS(EACH_THREADS, 1) segment_firsts_kernel(segment_where where, segment_firsts firsts) {
     if (!where.is_right() || where.count() == 0)
         return;
-    KEEP_LOOP
-    for (unsigned level = 0; level < tiles.count; level++) {
-        const unsigned window = tiles.tile_rows - (level == 0 ? where.piece_rows() : UNIT_ROWS);
-        each_index((tiles.levels[level].rows + window - 1) / window, [&](uint64_t tile) {
-            store_vector(tiles.levels[level].firsts + tile,
-                         static_cast<uint32_t>(where.last_before(tile * window, level)));
-        });
-    }
+    each_index(where.count(), [&](uint64_t segment) { where.see_rows(where.range(segment, 0).rows); });
+    find_firsts(firsts, where.count(), [&](uint64_t index) { return where.offset(index); });
 }
 
 static segment_given given_of(const kernel_segmented_pass &from, const segment_plan &plan) {
@@ -222,27 +226,26 @@ static int run_places(const segment_where &where, const segment_given &given, vo
     int error = launch(segment_sums_kernel, blocks, EACH_THREADS, 0, stream, where, given, chunks);
     if (error == 0)
         error = launch(segment_bases_kernel, 1, BASES_THREADS, 0, stream, where, given, chunks);
-    if (error == 0)
-        error = launch(segment_places_kernel, blocks, EACH_THREADS, 0, stream, where, given, chunks);
-    return error == 0 ? launch(segment_lengths_kernel, each_blocks(given.limit), EACH_THREADS, 0, stream, where)
-                      : error;
+    return error == 0 ? launch(segment_places_kernel, blocks, EACH_THREADS, 0, stream, where, given, chunks) : error;
 }
 
 int run_segment_offsets(const kernel_segmented_pass &from, const segment_plan &plan) {
     const segment_given given = given_of(from, plan);
     void *const stream = from.pass.stream;
-    segment_tiles tiles = {};
+    const uint64_t units = from.pass.rows / UNIT_ROWS, most = given.limit < units ? units : given.limit;
+    segment_firsts firsts = {};
     int error = launch(segment_begin_kernel, 1, WARP_LANES, 0, stream, plan.where, given);
-    tiles.count = plan.levels + 1;
-    tiles.tile_rows = plan.tile_rows;
+    firsts.levels = plan.levels + 1;
     for (unsigned level = 0; level <= plan.levels; level++)
-        tiles.levels[level] = plan.level[level];
+        firsts.level[level] = plan.level[level];
     if (error == 0 && given.kind == KERNEL_SEGMENT_OFFSETS)
         error =
-            launch(segment_offsets_kernel, each_blocks(given.items + 1), EACH_THREADS, 0, stream, plan.where, given);
+            launch(segment_offsets_kernel, each_blocks(most + 1), EACH_THREADS, 0, stream, plan.where, given, firsts);
     else if (error == 0)
         error = run_places(plan.where, given, stream);
-    return error == 0 ? launch(segment_firsts_kernel, each_blocks(from.pass.rows / UNIT_ROWS), EACH_THREADS, 0, stream,
-                               plan.where, given, tiles)
-                      : error;
+    if (error == 0 && given.kind != KERNEL_SEGMENT_OFFSETS)
+        error = launch(segment_firsts_kernel, each_blocks(most), EACH_THREADS, 0, stream, plan.where, firsts);
+    return error == 0 && (given.found || given.wrong)
+               ? launch(segment_tell_kernel, 1, WARP_LANES, 0, stream, plan.where, given)
+               : error;
 }

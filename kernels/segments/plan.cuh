@@ -14,6 +14,21 @@
 constexpr unsigned UNIT_BITS = 9;
 static_assert(1u << UNIT_BITS == UNIT_ROWS, "a unit is a power of two of rows");
 
+/* The last of `count` segments that does not begin after the row of the level's table, or 0: the one that has the row,
+ * if any has it. offset(index) is where each begins. */
+template <class OFFSET>
+DEVICE uint64_t last_segment_before(uint64_t row, unsigned level, uint64_t count, const OFFSET &offset) {
+    uint64_t low = 0, high = count;
+    while (high - low > 1) {
+        const uint64_t middle = low + (high - low) / 2;
+        if (offset(middle) >> UNIT_BITS * level <= row)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 /* In device memory, and set anew by each call. */
 struct segment_header {
     uint64_t count;     /* of segments */
@@ -68,19 +83,6 @@ struct segment_where {
         const uint64_t rows_of_level = level == 0 ? length : length > 0 ? (length - 1) >> UNIT_BITS * level : 0;
         return segment_range{begin >> UNIT_BITS * level, rows_of_level};
     }
-    /* The last segment that does not begin after the row of the level's table, or 0: the one that has the row, if any
-     * has it. */
-    DEVICE uint64_t last_before(uint64_t row, unsigned level) const {
-        uint64_t low = 0, high = count();
-        while (high - low > 1) {
-            const uint64_t middle = low + (high - low) / 2;
-            if (offset(middle) >> UNIT_BITS * level <= row)
-                low = middle;
-            else
-                high = middle;
-        }
-        return low;
-    }
 };
 
 /* Calls visit(index) for each of `count` indices, which are shared out among all threads. */
@@ -104,7 +106,7 @@ constexpr unsigned SEGMENT_LEVELS = 7; /* tables of totals: 2^63 rows and more *
 struct segment_pass {
     segment_where where;
     operator_pass cells;    /* of which kernels use how the table and the results lie */
-    const uint32_t *firsts; /* of each tile: its first segment, or one before that */
+    const uint32_t *firsts; /* of each UNIT_ROWS rows: their first segment, or one before that */
     size_t level_rows;
     unsigned level, panels, tile_rows;
     bool is_flat_in, is_flat_out; /* one column, whose cells lie side by side and are of the type that is kept */

@@ -28,8 +28,7 @@ static uint64_t most_segments(const kernel_segmented_pass &from) {
     return is_counted(from.segments.kind) || limit < from.pass.rows ? limit : from.pass.rows;
 }
 
-/* The tables of totals. Tiles are counted as if they were the least ones, so that the workspace is the same whatever
- * the device is. */
+/* The tables of totals, and the segments of each UNIT_ROWS rows. */
 static void cut_levels(const kernel_segmented_pass &from, segment_cutter &cutter, segment_plan &plan) {
     const size_t rows = from.pass.rows, value = type_bytes(from.kept);
     for (unsigned level = 0; level <= SEGMENT_LEVELS; level++) {
@@ -39,7 +38,7 @@ static void cut_levels(const kernel_segmented_pass &from, segment_cutter &cutter
         if (level > 0 && own.rows == 0)
             break;
         plan.levels = level;
-        own.firsts = cutter.cut<uint32_t>(own.rows / (LEAST_ROWS - UNIT_ROWS) + 1, sizeof(uint32_t));
+        own.firsts = cutter.cut<uint32_t>(own.rows / UNIT_ROWS + 1, sizeof(uint32_t));
     }
     const size_t before = cutter.bytes;
     for (unsigned level = 1; level <= plan.levels; level++)

@@ -46,8 +46,11 @@ template <class OPS> KERNEL LAUNCH_BOUNDS(EACH_THREADS, 1) segment_sweep_kernel(
     typedef typename OPS::Value Value;
     if (!sweep.where.is_right() || !sweep.where.has_long())
         return;
+    const uint64_t count = sweep.where.count();
     each_index(sweep.rows * sweep.columns, [&](uint64_t index) {
-        const uint64_t row = index / sweep.columns, segment = sweep.where.last_before(row, sweep.level);
+        const uint64_t row = index / sweep.columns,
+                       segment = last_segment_before(row, sweep.level, count,
+                                                     [&](uint64_t number) { return sweep.where.offset(number); });
         const segment_range range = sweep.where.range(segment, sweep.level);
         if (row < range.begin || row >= range.end())
             return;

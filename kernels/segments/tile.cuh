@@ -102,7 +102,7 @@ template <class OPS, segment_role ROLE> struct segment_tile {
         place.first_column = static_cast<size_t>(panel) * across;
         const size_t columns = pass.cells.columns - place.first_column;
         place.columns = static_cast<unsigned>(columns < across ? columns : across);
-        first_segment = load_vector(pass.firsts + tile);
+        first_segment = load_vector(pass.firsts + place.first_row / UNIT_ROWS);
         if (!find_pieces())
             return false;
         bring();
