@@ -79,8 +79,7 @@ size_t kernel_segments_workspace(const kernel_segmented_pass *pass) {
     return make_plan(*pass, nullptr, plan) ? plan.bytes : SIZE_MAX;
 }
 
-/* Long and narrow tiles, whose pieces have as many rows as leave a window of half of the tile, where there are enough of
- * them. */
+/* Long and narrow tiles where there are enough of them. Their longest pieces leave a window of at least half a tile. */
 static int cut_tiles(const kernel_segmented_pass &from, segment_plan &plan) {
     const size_t value = type_bytes(from.kept), columns = from.pass.columns;
     const bool wants_segments = has_rows_of_segments(from);

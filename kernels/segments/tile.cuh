@@ -4,10 +4,10 @@
  * window, so that each piece that begins in the window is in the tile whole. No piece is in two tiles, and rows are
  * read once, however short or long segments are.
  *
- * Runs are RUN_ROWS rows of a piece, counted from its first one, the last run perhaps fewer. A thread scans a run of one
- * column: which sums a row of it is made of is known when the kernel is compiled. All runs are listed, so that threads
- * have about as many, whatever the lengths of segments are. No two full runs begin within RUN_ROWS rows of the tile, and
- * each has the gap below these rows (operators/cells.cuh) for its total.
+ * Runs are RUN_ROWS rows of a piece, counted from its first one; the last run may have fewer. A thread scans a run of
+ * one column: which sums a row of it is made of is known when the kernel is compiled. All runs are listed, so that
+ * threads have about as many, whatever the lengths of segments are. No two full runs begin within RUN_ROWS rows of the
+ * tile, and each has the gap below these rows (operators/cells.cuh) for its total.
  *
  * The two bits of a row say whether a piece or a gap begins there; and whether it is marked, which each kernel means in
  * its own way. */
@@ -262,8 +262,8 @@ template <class OPS, segment_role ROLE> struct segment_tile {
         return bits != 0 ? word * WORD_ROWS + bit_width(bits) - 1 : memory.begins[word];
     }
 
-    /* Calls visit(number in the run, value, cell) for the rows of a run, of which some are read ahead; and for some rows
-     * below it, whose cells are nullptr. */
+    /* Calls visit(number in the run, value, cell) for the rows of a run, of which some are read ahead; and for some
+     * rows below it, whose cells are nullptr. */
     template <class VISIT> DEVICE void walk_run(unsigned row, unsigned count, const VISIT &visit) const {
         const unsigned down = 1u << pass.cells.log_across, rows_to_gap = RUN_ROWS - row % RUN_ROWS;
         Value *next = &cell(row);
@@ -297,8 +297,8 @@ template <class OPS, segment_role ROLE> struct segment_tile {
         return row + RUN_ROWS + IS_FOLLOWED <= place.rows &&
                (through == 0 || (memory.pieces[row / WORD_ROWS + 1] & through) == 0);
     }
-    /* Puts the totals of full runs into the gaps, and makes of them those of the longest aligned blocks of runs that end
-     * with each. The number of the full run that begins in the thread's word, in its marked piece; or NO_RUN. */
+    /* Puts the totals of full runs into the gaps, and makes of them those of the longest aligned blocks of runs that
+     * end with each. The number of the full run that begins in the thread's word, in its marked piece; or NO_RUN. */
     static constexpr unsigned NO_RUN = ~0u;
     DEVICE unsigned join_runs() const {
         const unsigned word = thread_index() >> pass.cells.log_across;

@@ -1,8 +1,7 @@
 /* Stage 1 of segments: the totals of units, and the totals of those, level by level, as far as a segment has them. */
 #include "segments/launch.cuh"
 
-/* Blocks share out the tiles; a cell is read once. Segments of one piece, and the last unit of each one, are not wanted.
- */
+/* Blocks share out the tiles; a cell is read once. Segments of one piece, and last units of others, are not wanted. */
 template <class OPS> KERNEL LAUNCH_BOUNDS(most_segment_threads<typename OPS::Value>(), 2)
     segment_totals_kernel(segment_pass pass) {
     typedef typename OPS::Value Value;
