@@ -259,8 +259,9 @@ static bool histogram_is_right(table_type type, size_t count, size_t chunk_lengt
            cudaMemcpy(got.data(), out.data, got.size() * 4, cudaMemcpyDeviceToHost) == cudaSuccess && got == expected;
 }
 
-/* Several tables in one pass. Where NaNs are to be skipped, values are taken one at a time. */
-static bool batch_is_right(size_t tables, size_t rows, size_t columns, bool exclusive, bool skip_nan) {
+/* Several tables in one pass. Where NaNs are to be skipped, values are taken one at a time. Results begin `skew` values
+ * behind a line of memory. */
+static bool batch_is_right(size_t tables, size_t rows, size_t columns, bool exclusive, bool skip_nan, size_t skew = 0) {
     const size_t all = tables * rows * columns;
     std::vector<float> values(all), expected(all), got(all);
     for (size_t at = 0; at < all; at++)
@@ -274,12 +275,12 @@ static bool batch_is_right(size_t tables, size_t rows, size_t columns, bool excl
     options.backend = TABLE_BACKEND_CPU;
     if (table_prefix_sum(&from, &to, &options) != TABLE_OK)
         abort();
-    const memory in(all * sizeof(float), values.data()), out(all * sizeof(float));
+    const memory in(all * sizeof(float), values.data()), out((all + skew) * sizeof(float));
     options.backend = TABLE_BACKEND_CUDA;
     from.data = in.data;
-    to.data = out.data;
+    to.data = static_cast<float *>(out.data) + skew;
     return table_prefix_sum(&from, &to, &options) == TABLE_OK &&
-           cudaMemcpy(got.data(), out.data, all * sizeof(float), cudaMemcpyDeviceToHost) == cudaSuccess &&
+           cudaMemcpy(got.data(), to.data, all * sizeof(float), cudaMemcpyDeviceToHost) == cudaSuccess &&
            got == expected;
 }
 static bool batches_are_right() {
@@ -287,7 +288,8 @@ static bool batches_are_right() {
            batch_is_right(300, 20, 2, true, true) && batch_is_right(300, 20, 2, true, false) &&
            batch_is_right(3, 9000, 1, true, false) && batch_is_right(9, 1100, 3, false, false) &&
            batch_is_right(4, 700, 64, true, false) && batch_is_right(3, 1100, 20, false, false) &&
-           batch_is_right(3, 30000, 1, false, false) && batch_is_right(5, 6300, 4, false, false);
+           batch_is_right(3, 30000, 1, false, false) && batch_is_right(5, 6300, 4, false, false) &&
+           batch_is_right(3, 30000, 1, false, false, 1);
 }
 
 /* A recurrence by the kernels of operators, in stages or in one pass, and by the serial reference: all bits alike. */
