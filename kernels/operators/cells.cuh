@@ -178,18 +178,24 @@ template <class VALUE, class SEE> DEVICE void bring_tile(const cell_table &table
     case cell_access::VALUES:
         return bring_cells<VALUE, 1>(table, pass, place, keep);
     case cell_access::SMALL_VECTORS:
-        if constexpr (std::is_same<VALUE, float>::value)
-            return bring_cells<uint16_t, SMALL>(table, pass, place,
-                                                [&](unsigned cell, const auto &small, bool is_there) {
-                                                    UNROLL
-                                                    for (unsigned k = 0; k < SMALL; k += COUNT) {
-                                                        vector_of<VALUE, COUNT> values;
-                                                        UNROLL
-                                                        for (unsigned j = 0; j < COUNT; j++)
-                                                            values.at[j] = small_value(small.at[k + j], table.any.type);
-                                                        keep(cell + k, values, is_there);
-                                                    }
-                                                });
+        if constexpr (std::is_same<VALUE, float>::value) {
+            const auto bring_small = [&](auto type) {
+                bring_cells<uint16_t, SMALL>(table, pass, place, [&](unsigned cell, const auto &small, bool is_there) {
+                    UNROLL
+                    for (unsigned k = 0; k < SMALL; k += COUNT) {
+                        vector_of<VALUE, COUNT> values;
+                        UNROLL
+                        for (unsigned j = 0; j < COUNT; j++)
+                            values.at[j] = small_value(small.at[k + j], decltype(type)::value);
+                        keep(cell + k, values, is_there);
+                    }
+                });
+            };
+            if (table.any.type == TABLE_F16)
+                bring_small(std::integral_constant<uint8_t, TABLE_F16>());
+            else
+                bring_small(std::integral_constant<uint8_t, TABLE_BF16>());
+        }
         break;
     default:
         cell_walk<1> walk(table, pass, place);
@@ -313,10 +319,15 @@ template <class VALUE> DEVICE uint64_t result_bits(VALUE value, any_type any) {
 template <unsigned COUNT>
 DEVICE vector_of<uint32_t, COUNT / 2> small_results(const vector_of<float, COUNT> &results, uint8_t type) {
     vector_of<uint32_t, COUNT / 2> pairs;
-    UNROLL
-    for (unsigned k = 0; k < COUNT; k += 2)
-        pairs.at[k / 2] = type == TABLE_F16 ? f16_pair_of(results.at[k], results.at[k + 1])
-                                            : bf16_pair_of(results.at[k], results.at[k + 1]);
+    if (type == TABLE_F16) {
+        UNROLL
+        for (unsigned k = 0; k < COUNT; k += 2)
+            pairs.at[k / 2] = f16_pair_of(results.at[k], results.at[k + 1]);
+    } else {
+        UNROLL
+        for (unsigned k = 0; k < COUNT; k += 2)
+            pairs.at[k / 2] = bf16_pair_of(results.at[k], results.at[k + 1]);
+    }
     return pairs;
 }
 
