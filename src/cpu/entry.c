@@ -44,7 +44,7 @@ struct entry entry_make(const struct scan *scan) {
     if (entry.rows == TABLE_UNIT_ROWS)
         settle(&entry, scan);
     entry_put_seed(&entry, scan, 0, seed);
-    state_last_sums(scan->state, above);
+    state_sums(scan->state, above, false);
     return entry;
 }
 

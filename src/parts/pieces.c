@@ -274,7 +274,7 @@ static table_status keep(struct pieces *pieces) {
     const struct scan *whole = &pieces->whole->scan;
     table_status status = TABLE_OK;
     if (pieces->in_place && whole->carry_out)
-        state_give_sums(pieces->state, whole->carry_out);
+        state_sums(pieces->state, whole->carry_out, true);
     if (whole->out.data && !pieces->alone && !pieces->in_place)
         status = backend->copy(whole, pieces->ends, pieces->state, scan_state_bytes(whole));
     if (status == TABLE_OK)

@@ -161,18 +161,6 @@ static bool works_alone(const struct stream *stream) {
            (stream->slot_count == 1 && (stream_comes_at_once(stream) || (is_part && options->read)));
 }
 
-static table_status run(struct stream *stream) {
-    table_status status = stream->options->scan.offsets ? write_start(stream) : TABLE_OK;
-    if (status != TABLE_OK)
-        return status;
-    stream_spent(stream, &stream->report.sum_seconds);
-    if (works_alone(stream) || !stream_with_threads(stream, &status))
-        status = stream_sum(stream, run_alone);
-    if (status == TABLE_OK && stream->read_status != TABLE_OK)
-        status = status_fail(stream->read_status, "%s", stream->read_detail);
-    return status == TABLE_OK ? go_behind(stream) : status;
-}
-
 /* Rows without bytes: there are as many as the caller says, and a state counts them. */
 static table_status sum_nothing(struct stream *stream) {
     const uint64_t rows = stream->options->rows;
@@ -191,7 +179,16 @@ static table_status sum_rows(struct stream *stream) {
         status = stream_choose_slots(stream);
     if (status == TABLE_OK)
         status = stream_allocate(stream);
-    return status == TABLE_OK ? run(stream) : status;
+    if (status == TABLE_OK && stream->options->scan.offsets)
+        status = write_start(stream);
+    if (status != TABLE_OK)
+        return status;
+    stream_spent(stream, &stream->report.sum_seconds);
+    if (works_alone(stream) || !stream_with_threads(stream, &status))
+        status = stream_sum(stream, run_alone);
+    if (status == TABLE_OK && stream->read_status != TABLE_OK)
+        status = status_fail(stream->read_status, "%s", stream->read_detail);
+    return status == TABLE_OK ? go_behind(stream) : status;
 }
 
 static void fill_in_report(struct stream *stream) {

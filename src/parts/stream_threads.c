@@ -137,26 +137,21 @@ static bool start_both(struct stream *stream, pthread_t threads[2]) {
     return started;
 }
 
-/* Closing `wake` is what wakes the reader. */
-static bool run(struct stream *stream, int wake) {
+/* Closing the end that is written to is what wakes the reader. */
+static bool run_with_pipe(struct stream *stream) {
     pthread_t threads[2];
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return false;
+    stream->source.wake = ends[0];
     const bool started = start_both(stream, threads);
     if (started) {
         write_all(stream);
         stop(stream, TABLE_OK);
     }
-    close(wake);
+    close(ends[1]);
     for (unsigned i = 0; i < 2 && started; i++)
         pthread_join(threads[i], NULL);
-    return started;
-}
-
-static bool run_with_pipe(struct stream *stream) {
-    int ends[2];
-    if (pipe2(ends, O_CLOEXEC) != 0)
-        return false;
-    stream->source.wake = ends[0];
-    const bool started = run(stream, ends[1]);
     close(ends[0]);
     return started;
 }

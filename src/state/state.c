@@ -319,6 +319,6 @@ table_status table_state_sums(const void *state, void *row) {
         begin < place + header->columns * table_type_size((table_type)header->type))
         status = status_fail(TABLE_ERROR_OVERLAP, "state and row share memory");
     if (status == TABLE_OK)
-        state_give_sums(header, row);
+        state_sums(header, row, true);
     return status;
 }

@@ -71,11 +71,9 @@ void state_append_sum(struct sum_state *state, uint64_t rows, const void *total)
 /* The rows of `right`, which begins where `left` ends. */
 void state_append(struct sum_state *left, const struct sum_state *right);
 
-/* The running sums through the last row of a sum that began at row 0. */
-void state_last_sums(const struct sum_state *state, void *row);
-
-/* Gives the running sums of state_last_sums() to a caller: as values, where an element is more than its value. */
-void state_give_sums(const struct sum_state *state, void *row);
+/* The running sums through the last row of a sum that began at row 0: elements, or, as_values, what a caller is given
+ * of them. */
+void state_sums(const struct sum_state *state, void *row, bool as_values);
 
 /* The header is read from bytes at any place. */
 struct sum_state state_copy_header(const void *state);

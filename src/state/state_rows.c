@@ -81,7 +81,7 @@ table_status state_store(const struct call *call, const struct sum_state *state)
     void *sums = malloc(bytes);
     if (!sums)
         return status_fail(TABLE_ERROR_HOST_MEMORY, "no %zu bytes of host memory for the sums", bytes);
-    (backend->takes_values ? state_give_sums : state_last_sums)(state, sums);
+    state_sums(state, sums, backend->takes_values);
     status = backend->copy(scan, scan->carry_out, sums, bytes);
     status = wait_after(backend, scan, status);
     free(sums);

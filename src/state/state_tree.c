@@ -157,33 +157,22 @@ static void add_up(const struct sum_state *state, size_t from, size_t columns, c
     element->combine(seed, seed, inner, columns);
 }
 
-/* By as many columns as add_up() takes: as elements, or as their values. */
-static void put_sums(const struct sum_state *state, char *row, bool as_values) {
+/* By as many columns as add_up() takes. */
+void state_sums(const struct sum_state *state, void *to, bool as_values) {
     const struct element *element = state_element(state);
-    const size_t bytes = element->bytes, size = as_values ? table_type_size(element->type) : bytes;
-    const size_t most = PART_BYTES / bytes;
+    const bool gives = as_values && element->is_map;
+    const size_t bytes = element->bytes, size = gives ? table_type_size(element->type) : bytes;
+    const size_t most = PART_BYTES / bytes, columns = state->columns;
     _Alignas(16) char sums[PART_BYTES];
-    for (size_t done = 0, part; done < state->columns; done += part) {
-        part = state->columns - done < most ? state->columns - done : most;
-        add_up(state, done * bytes, part, as_values ? sums : row + done * bytes);
-        if (as_values)
+    char *const row = to;
+    if (!element->ordered)
+        memcpy(row, state_row(state, columns * bytes, STATE_SUM), columns * bytes);
+    for (size_t done = 0, part; element->ordered && done < columns; done += part) {
+        part = columns - done < most ? columns - done : most;
+        add_up(state, done * bytes, part, gives ? sums : row + done * bytes);
+        if (gives)
             element->give(row + done * size, sums, part);
     }
-}
-
-void state_last_sums(const struct sum_state *state, void *row) {
-    const size_t row_bytes = state_row_bytes(state);
-    if (state_element(state)->ordered)
-        put_sums(state, row, false);
-    else
-        memcpy(row, state_row(state, row_bytes, STATE_SUM), row_bytes);
-}
-
-void state_give_sums(const struct sum_state *state, void *row) {
-    if (state_element(state)->is_map)
-        put_sums(state, row, true);
-    else
-        state_last_sums(state, row);
 }
 
 table_status state_enter_host(const struct scan *scan) {
@@ -218,7 +207,7 @@ table_status state_leave_host(const struct scan *scan) {
         take_over(scan, STATE_BLOCKS, before.blocks, now.blocks);
     }
     if (scan->chunks == 0 && scan->carry_out)
-        state_last_sums(scan->state, scan->carry_out);
+        state_sums(scan->state, scan->carry_out, false);
     if (scan->first_overflow && *scan->first_overflow != TABLE_NO_OVERFLOW)
         *scan->first_overflow += scan->first_row * scan->in.columns;
     scan->state->rows = scan->first_row + scan->in.rows;

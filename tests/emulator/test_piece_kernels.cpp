@@ -60,13 +60,13 @@ static bytes results_of(const table_case &what, const bytes &values, sum_state *
     bytes made(what.rows * what.columns * out), row(what.columns * out);
     for (size_t i = 0; i < what.rows; i++) {
         if (what.exclusive)
-            state_last_sums(state, &made[i * row.size()]);
+            state_sums(state, &made[i * row.size()], false);
         for (size_t j = 0; j < what.columns; j++)
             store(what.out, &row[j * out], load(what.in, &values[(i * stride + j) * in]));
         struct state_end end = state_end(state);
         state_append_total(&end, false, 0, row.data());
         if (!what.exclusive)
-            state_last_sums(state, &made[i * row.size()]);
+            state_sums(state, &made[i * row.size()], false);
     }
     return made;
 }
@@ -228,7 +228,7 @@ static void check(const table_case &what) {
     cudaMemcpy(found.data(), to, found.size(), cudaMemcpyDefault);
     cudaMemcpy(left.state, states[0], left.size, cudaMemcpyDefault);
     cudaMemcpy(carried.data(), carry, row, cudaMemcpyDefault);
-    state_last_sums(expected.state, last.data());
+    state_sums(expected.state, last.data(), false);
     for (size_t i = 0; right && i < what.rows; i++)
         right = memcmp(&found[i * out_stride * out], &wanted[i * row], row) == 0;
     const bool state_right = memcmp(left.state, expected.state, left.size) == 0 && carried == last;
