@@ -13,6 +13,8 @@ DEVICE void lines_block(const lines_pass &pass, lines_place place, const lines_m
         block_barrier();
         if (pass.rows <= FEW_ROWS)
             sum_short<SUM, FEW_ROWS>(pass, place, memory);
+        else if (pass.rows <= 2 * FEW_ROWS)
+            sum_short<SUM, 2 * FEW_ROWS>(pass, place, memory);
         else
             sum_short<SUM, UNIT_EACH>(pass, place, memory);
         block_barrier();
