@@ -5,6 +5,8 @@ Times are the best of several rounds. Of a large table in milliseconds, on a GPU
 other; "error" is the largest difference from sums in float64 in its last 2^22 values. Of 4 x 3 values in microseconds
 until the call returns.
 
+--segments A:B: segments of A to B rows beside pandas' and polars' sums of groups, in milliseconds.
+
 --recurrences: linear recurrences beside their peers, torch's associative_scan, jax.lax.associative_scan, fla
 (flash-linear-attention) and accelerated-scan. "of memcpy" is the speed as part of that at which the bytes are copied
 that must move, those of a, b and h. "rms" and "worst" are errors against a loop in float64, of two columns and at most
@@ -96,6 +98,36 @@ def compare(name, x, on_cuda, rounds):
             last = last.get() if hasattr(last, "get") else last.cpu() if hasattr(last, "cpu") else last
             line += f"   error {np.abs(np.asarray(last) - exact).max():.3g}"
         print(line, flush=True)
+
+
+def of_pandas(pandas, x, keys):
+    groups = pandas.DataFrame(x).groupby(keys, sort=False)
+    return lambda: groups.cumsum()
+
+
+def of_polars(polars, x, keys):
+    frame, sums = polars.DataFrame(x).with_columns(keys=keys), polars.all().exclude("keys").cum_sum().over("keys")
+    return lambda: frame.select(sums)
+
+
+def compare_segments(shape, options):
+    least, most = options.segments
+    x, lengths = np.random.default_rng(1).random(shape, dtype="f4"), np.random.default_rng(2)
+    lengths = lengths.integers(least, most + 1, shape[0] // max(least, 1) + 1)
+    ends = np.minimum(np.cumsum(lengths), shape[0])
+    offsets = np.append(0, ends[: np.searchsorted(ends, shape[0]) + 1])
+    keys = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+    calls = {"copy": x.copy, "tuplescan": lambda: tuplescan.segmented_cumsum(x, offsets)}
+    for name, of in (("pandas", of_pandas), ("polars", of_polars)):
+        try:
+            calls[name] = of(importlib.import_module(name), x, keys)
+        except ImportError as error:
+            print(f"  {error}")
+    right = calls["tuplescan"]()
+    for what, call in calls.items():
+        seconds, result = several(call, lambda result: None, options.rounds)
+        error = "" if what == "copy" else f"   difference {np.abs(np.asarray(result) - right).max():.3g}"
+        print(f"  {what:10} {seconds * 1e3:10.3f} ms{error}", flush=True)
 
 
 # Peers of linear recurrences, made for a and b, tensors of tables x rows x columns: the call, and what makes a tensor
@@ -282,6 +314,7 @@ def main():
     parser.add_argument("--columns", type=int, nargs="*", default=(1, 4, 16, 1024))
     parser.add_argument("--values", type=float, default=None, help="by default 2^22 on the CPU, 2^27 on a GPU")
     parser.add_argument("--rounds", type=int, default=5, help="0: recurrences are compiled and compared, not measured")
+    parser.add_argument("--segments", type=lambda of: tuple(map(int, of.split(":"))), metavar="A:B", help="on the CPU")
     parser.add_argument("--recurrences", action="store_true")
     parser.add_argument("--errors", action="store_true")
     parser.add_argument("--peers", nargs="*", default=[""], help="parts of names of peers of recurrences")
@@ -302,6 +335,9 @@ def main():
     values = int(options.values or (1 << 27 if on_cuda else 1 << 22))
     for shape in [(4, 3), *((max(1, values // columns), columns) for columns in options.columns)]:
         print("%d x %d float32, %s" % (*shape, options.device))
+        if options.segments:
+            compare_segments(shape, options)
+            continue
         x = np.random.default_rng(1).random(shape, dtype="f4")
         for name in PLACES[options.device]:
             try:

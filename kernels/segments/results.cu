@@ -134,8 +134,9 @@ template <class OPS> KERNEL LAUNCH_BOUNDS(most_segment_threads<typename OPS::Val
     if (!pass.where.is_right() || pass.where.count() == 0)
         return;
     segment_results<OPS> tile(pass, memory);
+    const unsigned tiles = tile.tiles();
     KEEP_LOOP
-    for (unsigned number = block_index(); number < tile.tiles(); number += block_count()) {
+    for (unsigned number = block_index(); number < tiles; number += block_count()) {
         if (tile.go_to(number)) {
             tile.join_runs();
             tile.scan();

@@ -13,8 +13,9 @@ template <class OPS> KERNEL LAUNCH_BOUNDS(most_segment_threads<typename OPS::Val
         store_vector(static_cast<Value *>(table) + row * pass.cells.columns + tile.place.first_column + tile.column,
                      total);
     };
+    const unsigned tiles = tile.tiles();
     KEEP_LOOP
-    for (unsigned number = block_index(); number < tile.tiles(); number += block_count()) {
+    for (unsigned number = block_index(); number < tiles; number += block_count()) {
         if (tile.go_to(number)) {
             const unsigned run = tile.join_runs(), word = thread_index() >> pass.cells.log_across;
             if (run == UNIT_RUNS - 1)
