@@ -72,8 +72,8 @@ struct kernel_factors {
     const void *first;
 };
 
-/* One pass of an operator over one table, or over several of one shape; kept: the type of its values inside. Not
- * looked at: pass.chunk_rows and first_overflow. */
+/* One pass of an operator over one table, or over several of one shape; kept: the type of its values inside.
+ * pass.chunk_rows is not looked at; first_overflow is only lowered, by products of integers. */
 struct kernel_operator_pass {
     struct kernel_pass pass;
     kernel_operation operation;

@@ -113,17 +113,10 @@ table_status refuse_operation(const struct call *call, bool has_rows) {
     if (call->backend->copy_rows && scan->out.type == TABLE_F32 && scan->element->type == TABLE_F64)
         return status_fail(TABLE_ERROR_BACKEND, "options->kept: the CUDA backend does not keep %s of f32 as f64 yet",
                            element_plural(scan->element));
-    const struct {
-        bool is_asked;
-        const char *name;
-    } missing[] = {{scan->first_overflow, "first_overflow"}, {call->device < 0 && has_rows, "tables in host memory"}};
-    if (scan->element->operation == TABLE_SUM || !call->backend->copy_rows)
+    if (scan->element->operation == TABLE_SUM || !call->backend->copy_rows || call->device >= 0 || !has_rows)
         return TABLE_OK;
-    for (size_t i = 0; i < sizeof missing / sizeof *missing; i++)
-        if (missing[i].is_asked)
-            return status_fail(TABLE_ERROR_BACKEND, "%s on the CUDA backend do not know %s yet",
-                               element_plural(scan->element), missing[i].name);
-    return TABLE_OK;
+    return status_fail(TABLE_ERROR_BACKEND, "%s on the CUDA backend do not know tables in host memory yet",
+                       element_plural(scan->element));
 }
 
 table_status refuse_segments(const struct call *call, uint64_t count) {
@@ -131,6 +124,9 @@ table_status refuse_segments(const struct call *call, uint64_t count) {
     if (element->is_map)
         return status_fail(TABLE_ERROR_BACKEND, "%s on the CUDA backend do not know segments yet",
                            element_plural(element));
+    if (element->operation == TABLE_PRODUCT && call->scan.first_overflow)
+        return status_fail(TABLE_ERROR_BACKEND,
+                           "products of segments on the CUDA backend do not know first_overflow yet");
     if (count >= UINT32_MAX)
         return status_fail(TABLE_ERROR_BACKEND, "segments on the CUDA backend: %" PRIu64 " of them are too many",
                            count);

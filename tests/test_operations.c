@@ -17,15 +17,13 @@
 static const table_operation operations[] = {TABLE_MAXIMUM, TABLE_MINIMUM, TABLE_PRODUCT};
 enum { OPERATIONS = sizeof operations / sizeof *operations };
 
-/* CUDA has one strategy, which it calls FUSED, for tables on the device, and no check for overflow. */
+/* CUDA has one strategy, which it calls FUSED, for tables on the device. */
 static void check(const struct scan_case *c, const struct way *way) {
     const bool on_cuda = way->backend == TABLE_BACKEND_CUDA;
-    struct scan_case one = *c;
     struct way of = *way;
-    one.check_overflow = c->check_overflow && !on_cuda;
     of.fused_alone = way->fused_alone || on_cuda;
     if (way->direct)
-        scan_case_check(&one, &of);
+        scan_case_check(c, &of);
 }
 
 /* Rows around groups, units and chunks; columns with kernels of their own, without, and of several panels. */

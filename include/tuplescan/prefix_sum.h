@@ -159,8 +159,8 @@ typedef struct table_scan_options {
     int skip_nan;
 
     /* How rows are joined: 0, TABLE_SUM, is the sum that the rest of this header speaks of. The others take every
-     * option as sums do (first_overflow: sums and products), on the CPU, and on CUDA for tables in device memory
-     * without first_overflow; the stages by themselves are ARGUMENT errors. What sums begin
+     * option as sums do (first_overflow: sums and products), on the CPU, and on CUDA for tables in device memory;
+     * the stages by themselves are ARGUMENT errors. What sums begin
      * with where there is no carry_in is 0, products 1, maxima the least value of the type that they are kept in
      * (table_kept_type(); -infinity of floats), and minima the greatest; results of a narrower type than the kept
      * one are the nearest value that it has. A NaN that counts as nothing is taken as that value. Products of

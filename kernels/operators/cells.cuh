@@ -45,6 +45,8 @@ struct operator_pass {
     bool exclusive, has_terms;
     const sum_state *from; /* the rows go on from there, and what they leave goes to `to`; NULL: they begin */
     sum_state *to;
+    uint64_t *first_overflow; /* of products of integers; NULL: not looked for */
+    bool is_signed;           /* then: whether they are */
 };
 
 /* Where a tile is. Its rows from `missing` to `rows` and its first `columns` columns are in the table. Missing rows

@@ -295,7 +295,7 @@ template <class OPS> static size_t fused_pairs(const kernel_operator_pass &given
 
 size_t kernel_operator_fused_workspace(const kernel_operator_pass *given) {
     size_t bytes = 0;
-    if (given->from)
+    if (given->from || given->pass.first_overflow)
         return 0;
     with_ops(given->operation, given->kept, [&](auto ops) {
         typedef shared_runs<decltype(ops)> Shared;

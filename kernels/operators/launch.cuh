@@ -103,6 +103,8 @@ static operator_pass make_operator_pass(const kernel_operator_pass &given, bool 
     made.from = static_cast<const sum_state *>(given.from);
     made.to = static_cast<sum_state *>(given.to);
     made.exclusive = pass.exclusive != 0;
+    made.first_overflow = pass.first_overflow;
+    made.is_signed = given.kept == TABLE_I32 || given.kept == TABLE_I64;
     made.has_terms = !OPS::HAS_FACTORS || given.operation == KERNEL_LINEAR;
     made.in = cells_in<Value>(pass, given.in_step, across);
     if (writes)

@@ -171,6 +171,19 @@ template <class VALUE> struct number_ops {
     template <int RULE> static DEVICE Value apply(Element element, Value before) {
         return after<RULE>(element, before);
     }
+    /* Whether a product of unsigned integers, or of such as stand for signed ones, leaves its type. */
+    static DEVICE bool leaves_type(Value a, Value b, bool is_signed) {
+        constexpr unsigned SIGN = 8 * sizeof(Value) - 1, HALF = 4 * sizeof(Value);
+        constexpr Value LOW = (Value(1) << HALF) - 1;
+        const bool is_negative = is_signed && ((a ^ b) >> SIGN) != 0;
+        a = is_signed && (a >> SIGN) != 0 ? 0 - a : a;
+        b = is_signed && (b >> SIGN) != 0 ? 0 - b : b;
+        const Value inner = (a >> HALF) * (b & LOW) + ((a & LOW) * (b & LOW) >> HALF);
+        const Value other = (inner & LOW) + (a & LOW) * (b >> HALF);
+        const Value high = (a >> HALF) * (b >> HALF) + (inner >> HALF) + (other >> HALF);
+        const Value most = is_signed ? (Value(1) << SIGN) - !is_negative : ~Value(0);
+        return high != 0 || a * b > most;
+    }
     template <int RULE> static DEVICE Element settle(Element element) { return element; }
     template <int RULE> static DEVICE Element identity() { return no_term(RULE); }
     static HOST_DEVICE Value no_term(int rule) {

@@ -1,9 +1,31 @@
 /* Stage 3 of operators: the results of each unit, from its seed on. */
 #include "operators/launch.cuh"
 
+/* Looks through the thread's run of products, when the results of the tile are there, for the first one that leaves its
+ * type: the values are read once more, of a table that may be the one of the results. */
+template <class OPS> DEVICE void find_overflow(const operator_tile<OPS> &tile, typename OPS::Value seed) {
+    const operator_pass &pass = tile.pass;
+    const unsigned first = (tile.unit * UNIT_RUNS + tile.run) * RUN_ROWS;
+    const auto result = [&](unsigned row) { return tile.memory.cells[cell_at(row, tile.column, pass.log_across)]; };
+    typename OPS::Value before = tile.run > 0 ? result(first - 1) : seed;
+    KEEP_LOOP
+    for (unsigned row = first; row < first + RUN_ROWS && row < tile.place.rows; before = result(row), row++) {
+        const unsigned char *const from = cell_address(pass.in, tile.place, row, tile.column);
+        if (tile.column >= tile.place.columns)
+            return;
+        if (!OPS::leaves_type(before, any_value_at<typename OPS::Value>(from, 0, pass.in.any), pass.is_signed))
+            continue;
+        const uint64_t cell = (tile.place.table * pass.rows + tile.place.first_row + row) * pass.columns +
+                              tile.place.first_column + tile.column;
+        if (cell < load_relaxed(pass.first_overflow))
+            atomic_min(pass.first_overflow, cell);
+        return;
+    }
+}
+
 /* A block a tile; a cell is read once and written once, in place safely: a tile is read whole before any of it is
  * written, and nobody else reads it. Only a tile with values that are not finite reads its terms a second time. */
-template <class OPS, bool GOES_ON> KERNEL LAUNCH_BOUNDS(most_threads<typename OPS::Value>(), 3)
+template <class OPS, bool GOES_ON, bool CHECKS> KERNEL LAUNCH_BOUNDS(most_threads<typename OPS::Value>(), 3)
     operator_results_kernel(operator_pass pass, typename OPS::Stored *seeds) {
     typedef typename OPS::Value Value;
     SHARED_DYNAMIC(unsigned char, memory);
@@ -33,6 +55,10 @@ template <class OPS, bool GOES_ON> KERNEL LAUNCH_BOUNDS(most_threads<typename OP
             block_barrier();
         }
     }
+    if constexpr (CHECKS) {
+        find_overflow<OPS>(tile, seed);
+        block_barrier(); /* the results may take the place of values that others look at */
+    }
     tile.take_results([&](unsigned unit, unsigned column) {
         const size_t of_table = tile.place.first_unit + unit;
         return OPS::before_at(tile.row_of(seeds, of_table, column), of_table == 0 && !GOES_ON);
@@ -42,7 +68,13 @@ template <class OPS, bool GOES_ON> KERNEL LAUNCH_BOUNDS(most_threads<typename OP
 int kernel_operator_results(const kernel_operator_pass *given, void *seeds) {
     return run_operator_tiles(*given, true, [&](auto ops, auto goes_on, const operator_pass &pass, unsigned blocks) {
         typedef decltype(ops) Ops;
-        return launch_operator_tiles<Ops>(operator_results_kernel<Ops, decltype(goes_on)::value>, pass, blocks,
-                                          given->pass.stream, static_cast<typename Ops::Stored *>(seeds));
+        const auto launch_kernel = [&](auto *kernel) {
+            return launch_operator_tiles<Ops>(kernel, pass, blocks, given->pass.stream,
+                                              static_cast<typename Ops::Stored *>(seeds));
+        };
+        if constexpr (std::is_unsigned<typename Ops::Value>::value)
+            if (pass.first_overflow)
+                return launch_kernel(operator_results_kernel<Ops, false, true>);
+        return launch_kernel(operator_results_kernel<Ops, decltype(goes_on)::value, false>);
     });
 }

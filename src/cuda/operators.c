@@ -80,7 +80,10 @@ static table_status run_stages(const struct scan *scan, const struct kernel_oper
 table_status cuda_operator(const struct scan *scan, void *workspace) {
     const struct kernel_operator_pass pass = operator_pass(scan);
     table_status status = TABLE_OK;
-    if (scan_is_batch(scan))
+    if (scan->first_overflow)
+        status = cuda_check(cudaMemsetAsync(scan->first_overflow, 0xff, sizeof *scan->first_overflow, scan->stream),
+                            "filling device memory"); /* TABLE_NO_OVERFLOW */
+    if (status == TABLE_OK && scan_is_batch(scan))
         status = cuda_check(cuda_forget_nans(scan), "filling device memory");
     if (status == TABLE_OK)
         status = cuda_check(count_nans(scan), "counting NaN");

@@ -233,8 +233,7 @@ table_scan_options trial_options(struct trial *t, const struct memory *memory, c
                                  bool always_starts, struct sides *sides) {
     const uint64_t rubbish = 3;
     table_state_facts facts;
-    const bool overflows =
-        t->operation == TABLE_SUM || (t->operation == TABLE_PRODUCT && t->way->backend == TABLE_BACKEND_CPU);
+    const bool overflows = t->operation == TABLE_SUM || t->operation == TABLE_PRODUCT;
     const bool is_recurrence = t->operation == TABLE_RECURRENCE;
     table_scan_options options = {.operation = is_recurrence ? TABLE_SUM : t->operation,
                                   .shifted_coefficients = t->shifted,
