@@ -120,7 +120,8 @@ struct segment_pass {
     uint64_t *first_overflow;
 };
 
-/* The table of one level. totals: of each whole block. aligned: of the longest aligned block of rows of `totals` that
+/* The table of one level. totals: of each whole block; what lies between blocks of long segments is nobody's, and means
+ * nothing. aligned: of the longest aligned block of rows of `totals` that
  * ends with each row. seeds: what the block below each row begins with. Level 0 has the values instead. */
 struct segment_level {
     uint32_t *firsts;
@@ -134,8 +135,6 @@ struct segment_plan {
     void *carry_copy;     /* NULL: none is needed */
     size_t carry_bytes;
     segment_level level[SEGMENT_LEVELS + 1];
-    void *all_totals; /* the totals of all levels lie side by side */
-    size_t totals_bytes;
     unsigned levels; /* of totals */
     unsigned tile_rows, log_across;
     size_t bytes;

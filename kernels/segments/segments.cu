@@ -40,12 +40,8 @@ static void cut_levels(const kernel_segmented_pass &from, segment_cutter &cutter
         plan.levels = level;
         own.firsts = cutter.cut<uint32_t>(own.rows / UNIT_ROWS + 1, sizeof(uint32_t));
     }
-    const size_t before = cutter.bytes;
-    for (unsigned level = 1; level <= plan.levels; level++)
-        plan.level[level].totals = cutter.cut(plan.level[level].rows * value, from.pass.columns);
-    plan.all_totals = plan.level[1].totals;
-    plan.totals_bytes = cutter.bytes - before;
     for (unsigned level = 1; level <= plan.levels; level++) {
+        plan.level[level].totals = cutter.cut(plan.level[level].rows * value, from.pass.columns);
         plan.level[level].aligned = cutter.cut(plan.level[level].rows * value, from.pass.columns);
         plan.level[level].seeds = cutter.cut(plan.level[level].rows * value, from.pass.columns);
     }

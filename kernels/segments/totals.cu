@@ -40,10 +40,6 @@ template <class OPS> KERNEL LAUNCH_BOUNDS(most_segment_threads<typename OPS::Val
 int run_segment_totals(const kernel_segmented_pass &from, const segment_plan &plan) {
     if (plan.levels == 0)
         return 0;
-    const int error = static_cast<int>(
-        cudaMemsetAsync(plan.all_totals, 0, plan.totals_bytes, static_cast<cudaStream_t>(from.pass.stream)));
-    if (error != 0)
-        return error;
     return with_segment_ops(from.operation, from.kept, [&](auto ops) {
         typedef decltype(ops) Ops;
         int launched = 0;
