@@ -111,9 +111,11 @@ template <class OPS, tile_form FORM> struct fused_tile {
             });
             block_barrier();
             *had_resets = tile.is_raised(tile_memory<OPS>::HAS_RESETS);
+            if (rule == pass.careful)
+                return rule;
             const int least = OPS::first_rule(pass.careful, *had_resets);
             const bool is_doubtful = tile.is_raised(tile_memory<OPS>::IS_DOUBTFUL);
-            if (rule == pass.careful || (!is_doubtful && rule >= least))
+            if (!is_doubtful && rule >= least)
                 return rule;
             rule = is_doubtful ? pass.careful : least;
         }
