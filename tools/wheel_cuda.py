@@ -52,6 +52,10 @@ assert "/tuplescan/libtuplescan_package" not in traced.stderr
 '''
 
 
+def versions(pattern, text):
+    return sorted(tuple(map(int, found)) for found in re.findall(pattern, text))
+
+
 def pack(wheel, folder, built=None):
     with tempfile.TemporaryDirectory() as place, zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
@@ -65,7 +69,7 @@ def pack(wheel, folder, built=None):
         (own / '__init__.py').write_text(INIT)
         kernels = own / Path(library).name
         kernels.write_bytes(Path(built).read_bytes() if built else archive.read(library))
-        if f'[{kernels.name}]' not in output('readelf', '-dW', str(kernels)):
+        if f'[{kernels.name}]' not in output('readelf', '-dW', kernels):
             subprocess.run(['patchelf', '--set-soname', kernels.name, kernels], check=True)
         if built:
             subprocess.run(['strip', '--strip-unneeded', kernels], check=True)
@@ -74,7 +78,12 @@ def pack(wheel, folder, built=None):
         lines = ['Wheel-Version: 1.0', 'Generator: tuplescan', 'Root-Is-Purelib: false']
         lines += [f'Tag: py3-none-{tag.split("-")[2]}' for tag in tags]
         (info / 'WHEEL').write_text('\n'.join([*lines, '']))
-        if faults := list(foreign(Path(place))):
+        faults = list(foreign(Path(place)))
+        newest = versions(r'GLIBC_(\d+)\.(\d+)', output('readelf', '-VW', kernels))[-1]
+        promised = versions(r'manylinux_(\d+)_(\d+)_', ' '.join(tags)) or [newest]
+        if newest > promised[0]:
+            faults.append(f'{kernels.name} needs glibc {newest}, and the wheel is for {promised[0]}')
+        if faults:
             sys.exit('\n'.join(faults))
         subprocess.run([sys.executable, '-m', 'wheel', 'pack', '--dest-dir', folder, place], check=True)
 

@@ -102,6 +102,20 @@ def test_numpy_is_imported_when_it_is_needed():
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
+def test_kernels_that_cannot_be_loaded_are_left_out(tmp_path):
+    (tmp_path / "tuplescan_cuda.py").write_text("def load(): raise OSError('GLIBC_9.9 not found')")
+    code = f"""
+import sys, warnings
+sys.path.insert(0, {str(tmp_path)!r})
+with warnings.catch_warnings(record=True) as seen:
+    warnings.simplefilter("always")
+    import tuplescan
+assert [str(of.message) for of in seen if "GLIBC_9.9" in str(of.message)] and "tuplescan_cuda" not in sys.modules
+assert list(tuplescan.cumsum([1, 2])) == [1, 3]
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
 def test_every_function_says_what_it_does():
     assert set(tuplescan.__all__) <= set(dir(tuplescan))
     check_examples(tuplescan)

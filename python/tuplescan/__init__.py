@@ -5,11 +5,16 @@ imported when it is first needed.
 """
 
 import importlib
+import sys
+import warnings
 
 try:
     importlib.import_module("tuplescan_cuda").load()  # the library with kernels, in the place of the one beside this file
 except ModuleNotFoundError:
     pass
+except OSError as error:  # such as a C library that is older than the one it was built with
+    del sys.modules["tuplescan_cuda"]
+    warnings.warn(f"tuplescan-cuda cannot be loaded, and GPUs are not used: {error}", RuntimeWarning, stacklevel=2)
 
 from . import _core
 from ._core import __version__ as __version__
