@@ -3,7 +3,7 @@
 #include "segments/tile.cuh"
 
 constexpr unsigned WORKSPACE_ALIGNMENT = 256, LEAST_ROWS = 2 * UNIT_ROWS;
-constexpr size_t ENOUGH_TILES = 512, CHUNK_LEAST = 1024;
+constexpr size_t ENOUGH_TILES = 4 /* for each multiprocessor */, CHUNK_LEAST = 1024;
 
 /* Hands out the workspace. Without one, counts its bytes. */
 struct segment_cutter {
@@ -80,15 +80,19 @@ static int cut_tiles(const kernel_segmented_pass &from, segment_plan &plan) {
     const size_t value = type_bytes(from.kept), columns = from.pass.columns;
     const bool wants_segments = has_rows_of_segments(from);
     size_t most = 0;
-    const int error = most_shared_bytes(&most);
+    int device = 0, processors = 0, error = most_shared_bytes(&most);
+    if (error == 0)
+        error = static_cast<int>(cudaGetDevice(&device));
+    if (error == 0)
+        error = static_cast<int>(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
+    const size_t enough = ENOUGH_TILES * static_cast<size_t>(processors);
     plan.log_across = log_above(columns, log_above(SEGMENT_TILE_BYTES / LEAST_ROWS / value, 31));
     while (plan.log_across > 0 && segment_shared_bytes(LEAST_ROWS, plan.log_across, value, wants_segments) > most)
         plan.log_across--;
     const size_t across = size_t(1) << plan.log_across, panels = (columns + across - 1) / across;
     size_t rows = SEGMENT_TILE_BYTES / 2 / value / across;
-    while (rows > LEAST_ROWS &&
-           ((rows > 2 * LEAST_ROWS && from.pass.rows / (rows - UNIT_ROWS) * panels < ENOUGH_TILES) ||
-            segment_shared_bytes(rows, plan.log_across, value, wants_segments) > most))
+    while (rows > LEAST_ROWS && ((rows > 2 * LEAST_ROWS && from.pass.rows / (rows - UNIT_ROWS) * panels < enough) ||
+                                 segment_shared_bytes(rows, plan.log_across, value, wants_segments) > most))
         rows /= 2;
     plan.tile_rows = static_cast<unsigned>(rows < LEAST_ROWS ? LEAST_ROWS : rows);
     plan.where.most_piece = plan.tile_rows / 2 < MOST_PIECE ? plan.tile_rows / 2 : MOST_PIECE;
