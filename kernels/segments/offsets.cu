@@ -12,7 +12,8 @@ struct segment_given {
     uint64_t *found, *wrong;
     uint64_t *chunk_sums; /* lengths, or segments that begin, of each chunk of items; then of all chunks above it */
 };
-constexpr unsigned CHUNK_ROUNDS = 16, CHUNK_ITEMS = CHUNK_ROUNDS * EACH_THREADS, BASES_THREADS = 1024;
+constexpr unsigned OFFSETS_AT_ONCE = 4, CHUNK_ROUNDS = 16, CHUNK_ITEMS = CHUNK_ROUNDS * EACH_THREADS,
+                   BASES_THREADS = 1024;
 
 DEVICE uint64_t given_bits(const segment_given &given, uint64_t index) {
     switch (given.size) {
@@ -60,37 +61,49 @@ KERNEL LAUNCH_BOUNDS(WARP_LANES, 1) segment_begin_kernel(segment_where where, se
 }
 
 /* The tables of all levels. */
-struct segment_firsts {
+struct segment_tables {
     segment_level level[SEGMENT_LEVELS + 1];
     unsigned levels;
 };
-/* Notes the segments of each UNIT_ROWS rows, of offsets that may be wrong. */
-template <class OFFSET> DEVICE void find_firsts(const segment_firsts &firsts, uint64_t count, const OFFSET &offset) {
+/* Notes whose the rows of totals are, of offsets that may be wrong. */
+template <class OFFSET> DEVICE void find_owners(const segment_tables &tables, uint64_t count, const OFFSET &offset) {
     KEEP_LOOP
-    for (unsigned level = 0; level < firsts.levels && count > 0; level++)
-        each_index((firsts.level[level].rows + UNIT_ROWS - 1) / UNIT_ROWS, [&](uint64_t unit) {
-            store_vector(firsts.level[level].firsts + unit,
-                         static_cast<uint32_t>(last_segment_before(unit * UNIT_ROWS, level, count, offset)));
+    for (unsigned level = 1; level <= tables.levels && count > 0; level++)
+        each_index(tables.level[level].rows, [&](uint64_t row) {
+            store_vector(tables.level[level].owners + row,
+                         static_cast<uint32_t>(last_segment_before(row, level, count, offset)));
         });
 }
 
 KERNEL LAUNCH_BOUNDS(EACH_THREADS, 1)
-    segment_offsets_kernel(segment_where where, segment_given given, segment_firsts firsts) {
+    segment_offsets_kernel(segment_where where, segment_given given, segment_tables tables) {
     const uint64_t count = where.count();
     /* Other threads may lower the word meanwhile, to an index, which is less than this: so the load is atomic, too. */
     if (!given.data || load_relaxed(&where.header->wrong) == given.limit + 1)
         return;
-    each_index(count + 1, [&](uint64_t index) {
-        const int64_t offset = given_number(given, index);
-        const int64_t before = index > 0 ? given_number(given, index - 1) : offset;
+    const auto see = [&](uint64_t index, int64_t before, int64_t offset) {
         if (offset < 0 || static_cast<uint64_t>(offset) > where.rows || offset < before) {
             atomic_min(&where.header->wrong, index);
             return;
         }
         where.put_offset(count, index, static_cast<uint64_t>(offset));
         where.see_rows(static_cast<uint64_t>(offset - before));
+    };
+    each_index((count / (OFFSETS_AT_ONCE * WARP_LANES) + 1) * WARP_LANES, [&](uint64_t group) {
+        const uint64_t first = group / WARP_LANES * WARP_LANES * OFFSETS_AT_ONCE + group % WARP_LANES;
+        int64_t offsets[OFFSETS_AT_ONCE], befores[OFFSETS_AT_ONCE];
+        UNROLL
+        for (unsigned k = 0; k < OFFSETS_AT_ONCE; k++) {
+            const uint64_t index = first + k * WARP_LANES;
+            offsets[k] = index <= count ? given_number(given, index) : 0;
+            befores[k] = index > 0 && index <= count ? given_number(given, index - 1) : offsets[k];
+        }
+        UNROLL
+        for (unsigned k = 0; k < OFFSETS_AT_ONCE; k++)
+            if (first + k * WARP_LANES <= count)
+                see(first + k * WARP_LANES, befores[k], offsets[k]);
     });
-    find_firsts(firsts, count, [&](uint64_t index) {
+    find_owners(tables, count, [&](uint64_t index) {
         return where.is_reversed ? where.rows - static_cast<uint64_t>(given_number(given, count - index))
                                  : static_cast<uint64_t>(given_number(given, index));
     });
@@ -198,11 +211,11 @@ KERNEL LAUNCH_BOUNDS(WARP_LANES, 1) segment_tell_kernel(segment_where where, seg
 }
 
 /* Offsets that were made of lengths, keys or flags are looked at once more. */
-KERNEL LAUNCH_BOUNDS(EACH_THREADS, 1) segment_firsts_kernel(segment_where where, segment_firsts firsts) {
+KERNEL LAUNCH_BOUNDS(EACH_THREADS, 1) segment_owners_kernel(segment_where where, segment_tables tables) {
     if (!where.is_right() || where.count() == 0)
         return;
     each_index(where.count(), [&](uint64_t segment) { where.see_rows(where.range(segment, 0).rows); });
-    find_firsts(firsts, where.count(), [&](uint64_t index) { return where.offset(index); });
+    find_owners(tables, where.count(), [&](uint64_t index) { return where.offset(index); });
 }
 
 static segment_given given_of(const kernel_segmented_pass &from, const segment_plan &plan) {
@@ -232,19 +245,20 @@ static int run_places(const segment_where &where, const segment_given &given, vo
 int run_segment_offsets(const kernel_segmented_pass &from, const segment_plan &plan) {
     const segment_given given = given_of(from, plan);
     void *const stream = from.pass.stream;
-    const uint64_t units = from.pass.rows / UNIT_ROWS, most = given.limit < units ? units : given.limit;
-    segment_firsts firsts = {};
+    const uint64_t units = from.pass.rows / UNIT_ROWS, groups = given.limit / OFFSETS_AT_ONCE;
+    const uint64_t most = groups < units ? units : groups;
+    segment_tables tables = {};
     int error = launch(segment_begin_kernel, 1, WARP_LANES, 0, stream, plan.where, given);
-    firsts.levels = plan.levels + 1;
-    for (unsigned level = 0; level <= plan.levels; level++)
-        firsts.level[level] = plan.level[level];
+    tables.levels = plan.levels;
+    for (unsigned level = 1; level <= plan.levels; level++)
+        tables.level[level] = plan.level[level];
     if (error == 0 && given.kind == KERNEL_SEGMENT_OFFSETS)
         error =
-            launch(segment_offsets_kernel, each_blocks(most + 1), EACH_THREADS, 0, stream, plan.where, given, firsts);
+            launch(segment_offsets_kernel, each_blocks(most + 1), EACH_THREADS, 0, stream, plan.where, given, tables);
     else if (error == 0)
         error = run_places(plan.where, given, stream);
     if (error == 0 && given.kind != KERNEL_SEGMENT_OFFSETS)
-        error = launch(segment_firsts_kernel, each_blocks(most), EACH_THREADS, 0, stream, plan.where, firsts);
+        error = launch(segment_owners_kernel, each_blocks(most), EACH_THREADS, 0, stream, plan.where, tables);
     return error == 0 && (given.found || given.wrong)
                ? launch(segment_tell_kernel, 1, WARP_LANES, 0, stream, plan.where, given)
                : error;

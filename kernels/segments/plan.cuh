@@ -106,7 +106,7 @@ constexpr unsigned SEGMENT_LEVELS = 7; /* tables of totals: 2^63 rows and more *
 struct segment_pass {
     segment_where where;
     operator_pass cells;    /* of which kernels use how the table and the results lie */
-    const uint32_t *firsts; /* of each UNIT_ROWS rows: their first segment, or one before that */
+    const uint32_t *owners; /* of the rows of the level's table; for the values, of the table of level 1 */
     size_t level_rows;
     unsigned level, panels, tile_rows;
     bool is_flat_in, is_flat_out; /* one column, whose cells lie side by side and are of the type that is kept */
@@ -124,7 +124,7 @@ struct segment_pass {
  * nothing. aligned: of the longest aligned block of rows of `totals` that
  * ends with each row. seeds: what the block below each row begins with. Level 0 has the values instead. */
 struct segment_level {
-    uint32_t *firsts;
+    uint32_t *owners; /* of each row: the last segment that does not begin after it */
     size_t rows;
     void *totals, *aligned, *seeds;
 };

@@ -44,8 +44,8 @@ template <class OPS> struct segment_results : segment_tile<OPS, segment_role::RE
         return load_vector(static_cast<const Value *>(table) + row * pass.cells.columns + of_column);
     }
 
-    /* The rows of a run become results. Above it are its seed and, if it is not the first run of its unit, blocks of
-     * 2^k runs; a block that is not there is OPS::nothing(). */
+    /* The rows of a run become results. Above it are its seed and, if it or another run of the warp is not the first of
+     * its unit, blocks of 2^k runs; a block that is not there is OPS::nothing(). */
     template <bool HAS_BLOCKS>
     DEVICE void put_results(unsigned row, unsigned count, Value seed, const Value (&blocks)[UNIT_RUN_BITS]) const {
         Value left[RUN_BITS] = {}, aligned;
@@ -61,8 +61,10 @@ template <class OPS> struct segment_results : segment_tile<OPS, segment_role::RE
     }
     DEVICE void scan_run(unsigned row, unsigned count) const {
         const unsigned of_piece = tile::piece_of(row), run = (row - of_piece) / RUN_ROWS;
-        Value seed = begin_of(pass.seeds, of_piece, tile::place.first_column + tile::column), blocks[UNIT_RUN_BITS];
-        if (run == 0)
+        Value seed = OPS::nothing(), blocks[UNIT_RUN_BITS];
+        if (count > 0)
+            seed = begin_of(pass.seeds, of_piece, tile::place.first_column + tile::column);
+        if (!warp_any(WARP_ALL, run != 0))
             return put_results<false>(row, count, seed, blocks);
         UNROLL
         for (unsigned k = PIECE_RUN_BITS; k-- > 0;) {

@@ -28,7 +28,7 @@ static uint64_t most_segments(const kernel_segmented_pass &from) {
     return is_counted(from.segments.kind) || limit < from.pass.rows ? limit : from.pass.rows;
 }
 
-/* The tables of totals, and the segments of each UNIT_ROWS rows. */
+/* The tables of totals, and of the segments that they are of. */
 static void cut_levels(const kernel_segmented_pass &from, segment_cutter &cutter, segment_plan &plan) {
     const size_t rows = from.pass.rows, value = type_bytes(from.kept);
     for (unsigned level = 0; level <= SEGMENT_LEVELS; level++) {
@@ -38,7 +38,8 @@ static void cut_levels(const kernel_segmented_pass &from, segment_cutter &cutter
         if (level > 0 && own.rows == 0)
             break;
         plan.levels = level;
-        own.firsts = cutter.cut<uint32_t>(own.rows / UNIT_ROWS + 1, sizeof(uint32_t));
+        if (level > 0)
+            own.owners = cutter.cut<uint32_t>(own.rows, sizeof(uint32_t));
     }
     for (unsigned level = 1; level <= plan.levels; level++) {
         plan.level[level].totals = cutter.cut(plan.level[level].rows * value, from.pass.columns);

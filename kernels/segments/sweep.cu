@@ -5,6 +5,7 @@ struct segment_sweep {
     segment_where where;
     unsigned level;
     size_t rows, columns;
+    const uint32_t *owners;
     const void *aligned, *above; /* of this level; the seeds of the level above */
     void *seeds, *totals;
     const void *carry_in;
@@ -46,11 +47,8 @@ template <class OPS> KERNEL LAUNCH_BOUNDS(EACH_THREADS, 1) segment_sweep_kernel(
     typedef typename OPS::Value Value;
     if (!sweep.where.is_right() || !sweep.where.has_long())
         return;
-    const uint64_t count = sweep.where.count();
     each_index(sweep.rows * sweep.columns, [&](uint64_t index) {
-        const uint64_t row = index / sweep.columns,
-                       segment = last_segment_before(row, sweep.level, count,
-                                                     [&](uint64_t number) { return sweep.where.offset(number); });
+        const uint64_t row = index / sweep.columns, segment = load_vector(sweep.owners + row);
         const segment_range range = sweep.where.range(segment, sweep.level);
         if (row < range.begin || row >= range.end())
             return;
@@ -77,6 +75,7 @@ int run_segment_sweep(const kernel_segmented_pass &from, const segment_plan &pla
             sweep.level = level;
             sweep.rows = own.rows;
             sweep.columns = from.pass.columns;
+            sweep.owners = own.owners;
             sweep.aligned = own.aligned;
             sweep.above = level < plan.levels ? plan.level[level + 1].seeds : nullptr;
             sweep.seeds = own.seeds;

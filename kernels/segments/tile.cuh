@@ -102,7 +102,7 @@ template <class OPS, segment_role ROLE> struct segment_tile {
         place.first_column = static_cast<size_t>(panel) * across;
         const size_t columns = pass.cells.columns - place.first_column;
         place.columns = static_cast<unsigned>(columns < across ? columns : across);
-        first_segment = load_vector(pass.firsts + place.first_row / UNIT_ROWS);
+        first_segment = place.first_row > 0 ? load_vector(pass.owners + (place.first_row >> UNIT_BITS) - 1) : 0;
         if (!find_pieces())
             return false;
         bring();
@@ -131,10 +131,11 @@ template <class OPS, segment_role ROLE> struct segment_tile {
         first = row < first ? row : first;
         end_inverted = ~below < end_inverted ? ~below : end_inverted;
     }
+    /* The pieces of a segment of the values. */
     DEVICE void set_pieces(const segment_range &range, uint64_t segment, unsigned &first,
                            unsigned &end_inverted) const {
         const uint64_t top = place.first_row, bottom = top + window, end = range.end();
-        if (pass.level == 0 && range.rows <= piece) {
+        if (range.rows <= piece) {
             if (ROLE == segment_role::RESULTS && range.begin >= top)
                 set_piece(static_cast<unsigned>(range.begin - top), static_cast<unsigned>(end - top), true, segment,
                           first, end_inverted);
@@ -143,7 +144,7 @@ template <class OPS, segment_role ROLE> struct segment_tile {
         const uint64_t units = top > range.begin ? (top - range.begin + UNIT_ROWS - 1) / UNIT_ROWS : 0;
         KEEP_LOOP
         for (uint64_t row = range.begin + units * UNIT_ROWS; row < end && row < bottom; row += UNIT_ROWS) {
-            if (ROLE == segment_role::TOTALS && pass.level == 0 && row + UNIT_ROWS >= end)
+            if (ROLE == segment_role::TOTALS && row + UNIT_ROWS >= end)
                 return;
             const uint64_t below = row + UNIT_ROWS < end ? row + UNIT_ROWS : end;
             set_piece(static_cast<unsigned>(row - top), static_cast<unsigned>(below - top),
@@ -151,9 +152,42 @@ template <class OPS, segment_role ROLE> struct segment_tile {
         }
     }
 
+    /* Where the table is one of values, the threads share out the segments of the tile. */
+    DEVICE void find_in_segments(unsigned &first, unsigned &end_inverted) const {
+        const uint64_t count = pass.where.count(), bottom = place.first_row + window;
+        uint64_t segment = first_segment + thread_index(), begin = 0;
+        KEEP_LOOP
+        while (segment < count && begin < bottom) {
+            segment_range ranges[SEGMENTS_AT_ONCE];
+            UNROLL
+            for (unsigned k = 0; k < SEGMENTS_AT_ONCE; k++) {
+                const uint64_t at = segment + k * block_threads();
+                ranges[k] = at < count ? pass.where.range(at, 0) : segment_range{bottom, 0};
+            }
+            UNROLL
+            for (unsigned k = 0; k < SEGMENTS_AT_ONCE; k++, segment += block_threads())
+                if (ranges[k].rows > 0 && ranges[k].begin < bottom)
+                    set_pieces(ranges[k], segment, first, end_inverted);
+            begin = ranges[SEGMENTS_AT_ONCE - 1].begin;
+        }
+    }
+    /* Rows of totals are those of so many more segments that the threads share out the rows. */
+    DEVICE void find_in_rows(unsigned &first, unsigned &end_inverted) const {
+        const uint64_t top = place.first_row, bottom = top + window;
+        KEEP_LOOP
+        for (uint64_t row = top + thread_index(); row < bottom && row < pass.level_rows; row += block_threads()) {
+            const uint64_t segment = load_vector(pass.owners + row);
+            const segment_range range = pass.where.range(segment, pass.level);
+            if (row < range.begin || row >= range.end() || (row - range.begin) % UNIT_ROWS != 0)
+                continue;
+            const uint64_t below = row + UNIT_ROWS < range.end() ? row + UNIT_ROWS : range.end();
+            set_piece(static_cast<unsigned>(row - top), static_cast<unsigned>(below - top), true, segment, first,
+                      end_inverted);
+        }
+    }
+
     /* Finds the pieces of the tile. False: there are none. */
     DEVICE bool find_pieces() {
-        const uint64_t count = pass.where.count(), bottom = place.first_row + window;
         const unsigned words = pass.tile_rows / WORD_ROWS;
         unsigned bounds[2] = {~0u, ~0u};
         for (unsigned word = thread_index(); word < 2 * words; word += block_threads())
@@ -163,21 +197,10 @@ template <class OPS, segment_role ROLE> struct segment_tile {
             *memory.depth = 0;
         }
         block_barrier();
-        uint64_t segment = first_segment + thread_index(), begin = 0;
-        KEEP_LOOP
-        while (segment < count && begin < bottom) {
-            segment_range ranges[SEGMENTS_AT_ONCE];
-            UNROLL
-            for (unsigned k = 0; k < SEGMENTS_AT_ONCE; k++) {
-                const uint64_t at = segment + k * block_threads();
-                ranges[k] = at < count ? pass.where.range(at, pass.level) : segment_range{bottom, 0};
-            }
-            UNROLL
-            for (unsigned k = 0; k < SEGMENTS_AT_ONCE; k++, segment += block_threads())
-                if (ranges[k].rows > 0 && ranges[k].begin < bottom)
-                    set_pieces(ranges[k], segment, bounds[0], bounds[1]);
-            begin = ranges[SEGMENTS_AT_ONCE - 1].begin;
-        }
+        if (pass.level == 0)
+            find_in_segments(bounds[0], bounds[1]);
+        else
+            find_in_rows(bounds[0], bounds[1]);
         if (bounds[0] != ~0u) {
             atomic_min(memory.first, bounds[0]);
             atomic_min(memory.end, bounds[1]);
@@ -236,12 +259,14 @@ template <class OPS, segment_role ROLE> struct segment_tile {
         if (thread_index() == 0)
             memory.list[listed] = static_cast<uint16_t>(place.rows);
     }
-    /* Calls visit(row, how many) for the thread's share of the runs. */
+    /* Calls visit(row, how many) for the thread's share of the runs; of none, where others of its warp have one. */
     template <class VISIT> DEVICE void each_run(const VISIT &visit) const {
         KEEP_LOOP
-        for (unsigned number = thread_index() >> pass.cells.log_across; number < listed && column < place.columns;
-             number += block_threads() >> pass.cells.log_across) {
-            const unsigned row = memory.list[number], count = memory.list[number + 1] - row;
+        for (unsigned first = 0; first < listed; first += block_threads() >> pass.cells.log_across) {
+            const unsigned number = first + (thread_index() >> pass.cells.log_across);
+            const bool is_there = number < listed && column < place.columns;
+            const unsigned row = is_there ? memory.list[number] : place.missing;
+            const unsigned count = is_there ? memory.list[number + 1] - row : 0;
             visit(row, count < RUN_ROWS ? count : RUN_ROWS);
         }
     }
@@ -348,11 +373,13 @@ template <class OPS, segment_role ROLE> struct segment_tile {
         UNROLL
         for (unsigned k = 0; k < EACH; k++) {
             const unsigned row = (thread_index() + k * block_threads()) * VECTOR;
+            Value *const cells = memory.cells + cell_at(row, 0, 0);
+            if (skips)
+                for (unsigned j = 0; j < VECTOR; j++)
+                    vectors[k].at[j] = vectors[k].at[j] != vectors[k].at[j] ? OPS::nothing() : vectors[k].at[j];
             UNROLL
-            for (unsigned j = 0; j < VECTOR; j++) {
-                const Value value = vectors[k].at[j];
-                memory.cells[cell_at(row, 0, 0) + j] = skips && value != value ? OPS::nothing() : value;
-            }
+            for (unsigned j = 0; j < VECTOR; j++)
+                cells[j] = vectors[k].at[j];
         }
     }
     /* Writes what result(row, column of the tile) says. */
@@ -370,8 +397,9 @@ template <class OPS, segment_role ROLE> struct segment_tile {
         for (unsigned row = thread_index() * VECTOR; row < place.rows; row += block_threads() * VECTOR) {
             vector_of<Value, VECTOR> results;
             const bool is_whole = row >= place.missing && row + VECTOR <= place.rows;
-            UNROLL
-            for (unsigned j = 0; j < VECTOR; j++)
+            for (unsigned j = 0; j < VECTOR && is_whole && !pass.cells.exclusive; j++)
+                results.at[j] = memory.cells[cell_at(row, 0, 0) + j];
+            for (unsigned j = 0; j < VECTOR && !(is_whole && !pass.cells.exclusive); j++)
                 if (place.has_row(row + j)) {
                     results.at[j] = result(row + j, 0);
                     if (!is_whole)

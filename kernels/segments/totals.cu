@@ -22,7 +22,7 @@ template <class OPS> KERNEL LAUNCH_BOUNDS(most_segment_threads<typename OPS::Val
                 put(pass.totals, tile.row_of_table(tile.last_run(word) - run * RUN_ROWS) >> UNIT_BITS, tile.gap(word));
             if (pass.level > 0)
                 tile.each_run([&](unsigned row, unsigned count) {
-                    if (!tile.is_marked(tile.piece_of(row)))
+                    if (count == 0 || !tile.is_marked(tile.piece_of(row)))
                         return;
                     Value left[RUN_BITS] = {}, aligned;
                     tile.walk_run(row, count, [&](unsigned of_run, Value value, const Value *cell) {
