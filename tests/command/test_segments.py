@@ -90,7 +90,7 @@ class Segments(CommandTest):
                     self.check_pieces(memory, *call)
 
     def test_pieces_of_random_segments(self):
-        for _ in range(6):
+        for _ in range(3):
             offsets = numpy.cumsum([RNG.integers(3), *RNG.choice([0, 1, 3, 40, 600, 1500], 12)])
             x = RNG.standard_normal((offsets[-1] + 1 + RNG.integers(3), 2)).astype("<f4")
             x[:, 0] = numpy.searchsorted(offsets, range(len(x)), "right")
