@@ -32,6 +32,7 @@ static segment_pass make_segment_pass(const kernel_segmented_pass &from, const s
                                : cells_of<Value>(own.totals, columns, 0, from.kept, false, given.columns, across);
     pass.cells.out = cells_out<Value>(given, 0, across);
     pass.owners = plan.level[level > 0 ? level : 1].owners;
+    pass.owner_rows = plan.level[level > 0 ? level : 1].rows;
     pass.level_rows = own.rows;
     pass.level = level;
     pass.panels = static_cast<unsigned>((given.columns + across - 1) / across);

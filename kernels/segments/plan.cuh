@@ -107,7 +107,7 @@ struct segment_pass {
     segment_where where;
     operator_pass cells;    /* of which kernels use how the table and the results lie */
     const uint32_t *owners; /* of the rows of the level's table; for the values, of the table of level 1 */
-    size_t level_rows;
+    size_t level_rows, owner_rows;
     unsigned level, panels, tile_rows;
     bool is_flat_in, is_flat_out; /* one column, whose cells lie side by side and are of the type that is kept */
     bool wants_segments;          /* the numbers of segments, for their rows of carries or their places in out */

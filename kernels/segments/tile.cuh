@@ -102,7 +102,7 @@ template <class OPS, segment_role ROLE> struct segment_tile {
         place.first_column = static_cast<size_t>(panel) * across;
         const size_t columns = pass.cells.columns - place.first_column;
         place.columns = static_cast<unsigned>(columns < across ? columns : across);
-        first_segment = place.first_row > 0 ? load_vector(pass.owners + (place.first_row >> UNIT_BITS) - 1) : 0;
+        first_segment = pass.level == 0 ? last_segment_above(place.first_row) : 0;
         if (!find_pieces())
             return false;
         bring();
@@ -152,23 +152,28 @@ template <class OPS, segment_role ROLE> struct segment_tile {
         }
     }
 
+    /* The last segment that begins before a row of the values, which is a multiple of UNIT_ROWS. */
+    DEVICE uint64_t last_segment_above(uint64_t row) const {
+        const uint64_t of_level = row >> UNIT_BITS;
+        if (of_level == 0)
+            return 0;
+        return of_level <= pass.owner_rows ? load_vector(pass.owners + of_level - 1) : pass.where.count() - 1;
+    }
     /* Where the table is one of values, the threads share out the segments of the tile. */
     DEVICE void find_in_segments(unsigned &first, unsigned &end_inverted) const {
-        const uint64_t count = pass.where.count(), bottom = place.first_row + window;
-        uint64_t segment = first_segment + thread_index(), begin = 0;
+        const uint64_t last = last_segment_above(place.first_row + window);
         KEEP_LOOP
-        while (segment < count && begin < bottom) {
+        for (uint64_t segment = first_segment + thread_index(); segment <= last;) {
             segment_range ranges[SEGMENTS_AT_ONCE];
             UNROLL
             for (unsigned k = 0; k < SEGMENTS_AT_ONCE; k++) {
                 const uint64_t at = segment + k * block_threads();
-                ranges[k] = at < count ? pass.where.range(at, 0) : segment_range{bottom, 0};
+                ranges[k] = at <= last ? pass.where.range(at, 0) : segment_range{};
             }
             UNROLL
             for (unsigned k = 0; k < SEGMENTS_AT_ONCE; k++, segment += block_threads())
-                if (ranges[k].rows > 0 && ranges[k].begin < bottom)
+                if (ranges[k].rows > 0)
                     set_pieces(ranges[k], segment, first, end_inverted);
-            begin = ranges[SEGMENTS_AT_ONCE - 1].begin;
         }
     }
     /* Rows of totals are those of so many more segments that the threads share out the rows. */
