@@ -153,10 +153,10 @@ template <class OPS, tile_form FORM> struct fused_tile {
             Shared::Run::put(word_at(shared.runs, number, column_of(lane), Shared::Run::PAIRS), run);
     }
 
-    /* A thread a digit and column: the runs of the digits of the tile's number come into shared memory. */
-    DEVICE void gather() const {
+    /* A thread a digit and column: the runs of some digits of the tile's number come into shared memory. */
+    DEVICE void gather(unsigned from_digit, unsigned to_digit) const {
         const unsigned digit = thread_index() >> pass.log_across, column = column_of(thread_index());
-        if (digit >= WARP_LANES || (number >> digit & 1) == 0 || !is_there(column))
+        if (digit < from_digit || digit >= to_digit || (number >> digit & 1) == 0 || !is_there(column))
             return;
         const word_pair *const word = word_at(shared.runs, (number >> digit << digit) - 1, column, Shared::Run::PAIRS);
         Element run;
@@ -165,15 +165,18 @@ template <class OPS, tile_form FORM> struct fused_tile {
         OPS::template put<WHOLE>(memory.gathered + thread_index(), block_threads(), run);
     }
 
-    /* By the first warp: the tile's run, if others are a part of it, and what its units begin with. */
-    template <int RULE> DEVICE void begin_units(const Element &own) const {
-        const unsigned lane = thread_index() & (lanes - 1), unit = lane >> pass.log_across, column = column_of(lane);
+    /* By the first warp: the tile's run, of which others are a part. */
+    template <int RULE> DEVICE void publish_run(const Element &own) const {
         Element run = own;
         KEEP_LOOP
         for (unsigned digit = 0; number >> digit & 1; digit++)
-            run = join<RULE>(run, gathered_at(digit, column));
-        if (number & 1)
-            publish(thread_index(), run);
+            run = join<RULE>(run, gathered_at(digit, column_of(thread_index())));
+        publish(thread_index(), run);
+    }
+
+    /* By the first warp: what the tile's units begin with. */
+    template <int RULE> DEVICE void begin_units(const Element &own) const {
+        const unsigned lane = thread_index() & (lanes - 1), unit = lane >> pass.log_across, column = column_of(lane);
         Value begin = memory.begins[column];
         KEEP_LOOP
         for (unsigned digit = bit_width(number); digit-- > 0;)
@@ -213,17 +216,26 @@ template <class OPS, tile_form FORM> struct fused_tile {
                 wait_a_little(20);
     }
 
+    /* A tile's run is published before the tile waits for runs that are no part of it: otherwise each tile would wait
+     * for the one two before it, and all of them in a chain. */
     DEVICE void exchange() const {
+        const unsigned parts = lowest_bit(~number);
         const bool leads = thread_index() < WARP_LANES;
         OPS::with_careful_rule(pass.careful, [&](auto known) {
             constexpr int RULE = decltype(known)::value;
             Element own = OPS::template identity<RULE>();
             if (leads) {
                 own = join_units<RULE>();
-                if ((number & 1) == 0)
+                if (parts == 0)
                     publish(thread_index(), own);
             }
-            gather();
+            if (parts != 0) {
+                gather(0, parts);
+                block_barrier();
+                if (leads)
+                    publish_run<RULE>(own);
+            }
+            gather(parts, WARP_LANES);
             block_barrier();
             if (leads)
                 begin_units<RULE>(own);

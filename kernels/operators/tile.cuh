@@ -97,9 +97,10 @@ template <class OPS, bool GOES_ON = false, tile_form FORM = tile_form::ANY> stru
     }
     DEVICE bool is_raised(unsigned flag) const {
         uint32_t any = 0;
-        KEEP_LOOP
-        for (unsigned warp = 0; warp < block_threads() / WARP_LANES; warp++)
-            any |= memory.flags[flag * memory_of_tile::MOST_WARPS + warp];
+        UNROLL
+        for (unsigned warp = 0; warp < memory_of_tile::MOST_WARPS; warp++)
+            if (warp < block_threads() / WARP_LANES)
+                any |= memory.flags[flag * memory_of_tile::MOST_WARPS + warp];
         return any != 0;
     }
 
@@ -314,6 +315,16 @@ template <class OPS, bool GOES_ON = false, tile_form FORM = tile_form::ANY> stru
     /* Writes the results. An exclusive pass has those of the rows before: before(unit, column) is that of the row
      * before a unit. */
     template <class BEFORE> DEVICE void take_results(const BEFORE &before) const {
+        constexpr unsigned PER = VECTOR_BYTES / sizeof(Value);
+        if (pass.out.access == cell_access::VECTORS && !pass.exclusive) {
+            cell_walk<PER> walk(pass.out, pass, place);
+            UNROLL
+            for (unsigned k = 0; k < RUN_ROWS / PER; k++, walk.next())
+                if (walk.is_there())
+                    store_vector(reinterpret_cast<vector_of<Value, PER> *>(walk.at),
+                                 *reinterpret_cast<const vector_of<Value, PER> *>(memory.cells + walk.cell));
+            return;
+        }
         take_tile<Value>(pass.out, pass, place, [&](unsigned row, unsigned of_column, auto count) {
             constexpr unsigned COUNT = decltype(count)::value, MOST = VECTOR_BYTES / sizeof(Value),
                                EACH = COUNT < MOST ? COUNT : MOST;
