@@ -80,7 +80,11 @@ static table_status validate_rows(const struct table_view *rows, uint64_t first,
     status = validate_carries(options, "rows", &whole, rows->columns, true);
     joined.operation = TABLE_MAXIMUM;
     joined.in_step = joined.out_step;
-    return status == TABLE_OK ? validate_scan(NULL, rows, rows, &joined, form, call) : status;
+    if (status == TABLE_OK)
+        status = validate_scan(NULL, rows, rows, &joined, form, call);
+    if (status == TABLE_OK && call->backend->copy_rows && call->device < 0 && rows->rows > 0 && rows->columns > 0)
+        return status_fail(TABLE_ERROR_BACKEND, "rows of extremes in host memory do not go through a CUDA device yet");
+    return status;
 }
 
 static table_status validate_extreme_rows(const struct table_view *in, const struct table_view *extremes,

@@ -107,16 +107,13 @@ table_status refuse_float_products(enum caller caller, table_operation operation
                : TABLE_OK;
 }
 
-/* What the CUDA backend does not know of an operation that is not a sum, of which the first one is told. */
-table_status refuse_operation(const struct call *call, bool has_rows) {
+/* What the CUDA backend does not know. */
+table_status refuse_operation(const struct call *call) {
     const struct scan *scan = &call->scan;
-    if (call->backend->copy_rows && scan->out.type == TABLE_F32 && scan->element->type == TABLE_F64)
-        return status_fail(TABLE_ERROR_BACKEND, "options->kept: the CUDA backend does not keep %s of f32 as f64 yet",
-                           element_plural(scan->element));
-    if (scan->element->operation == TABLE_SUM || !call->backend->copy_rows || call->device >= 0 || !has_rows)
-        return TABLE_OK;
-    return status_fail(TABLE_ERROR_BACKEND, "%s on the CUDA backend do not know tables in host memory yet",
-                       element_plural(scan->element));
+    return call->backend->copy_rows && scan->out.type == TABLE_F32 && scan->element->type == TABLE_F64
+               ? status_fail(TABLE_ERROR_BACKEND, "options->kept: the CUDA backend does not keep %s of f32 as f64 yet",
+                             element_plural(scan->element))
+               : TABLE_OK;
 }
 
 table_status refuse_segments(const struct call *call, uint64_t count) {

@@ -266,7 +266,7 @@ static table_status validate_scan_backend(table_backend wanted, enum call_form f
             first = named[i].memory;
     table_status status = validate_backend(first, result, wanted, call);
     if (status == TABLE_OK && call->backend->copy_rows)
-        status = refuse_operation(call, scan->in.rows > 0 && scan->in.columns > 0);
+        status = refuse_operation(call);
     call->scan.device = status == TABLE_OK && scan->in.data ? call->device + 1 : 0;
     for (unsigned i = 0; i < count && status == TABLE_OK; i++)
         status = validate_reach(call->backend, named[i].name, named[i].memory);

@@ -152,7 +152,7 @@ static void test_maps(void **state) {
     for (size_t i = 0; i < way_count; i++)
         for (size_t number = 0; operation_pair(TABLE_RECURRENCE, number, &pair); number++)
             for (unsigned round = 0; round < rounds; round++)
-                if (ways[i].direct && !ways[i].fused_alone && random_once_in(&random, run_few()))
+                if (!ways[i].fused_alone && random_once_in(&random, run_few()))
                     check_random_table(&random, &ways[i], round % 4 == 0 ? TABLE_PRODUCT : TABLE_RECURRENCE, pair);
 }
 
@@ -165,8 +165,7 @@ static void test_random_cuts(void **state) {
         for (table_operation operation = TABLE_SUM; operation <= TABLE_PRODUCT; operation++)
             for (size_t number = 0; operation_pair(operation, number, &pair); number++)
                 for (unsigned round = 0; round < rounds; round += operation == TABLE_SUM ? 1 : 3)
-                    if ((operation == TABLE_SUM || (ways[i].direct && !ways[i].fused_alone)) &&
-                        random_once_in(&random, run_few()))
+                    if ((operation == TABLE_SUM || !ways[i].fused_alone) && random_once_in(&random, run_few()))
                         check_random_table(&random, &ways[i], operation, pair);
 }
 

@@ -77,8 +77,9 @@ TABLE_BEGIN
  *   strategy      FUSED is taken whatever is asked for
  *
  * On CUDA: one launch for any number of tables, three with a state, in the stream form without waiting or allocating.
- * a, b, h and first_coefficients are memory of one device. A state goes on after any row, in a captured graph too. What
- * it has not, and says so (BACKEND): tables in host memory, which AUTO takes to the CPU.
+ * a, b, h and first_coefficients are memory of one device; or all of the host, and then they go through the device in
+ * pieces if options->backend names CUDA: AUTO takes them to the CPU. A state goes on after any row, in a captured graph
+ * too.
  *
  * Errors: as table_prefix_sum(), found before anything is written. */
 TABLE_API table_status table_linear_recurrence(const table_view *a, const table_view *b, const table_view *h,

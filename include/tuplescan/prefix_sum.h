@@ -159,12 +159,11 @@ typedef struct table_scan_options {
     int skip_nan;
 
     /* How rows are joined: 0, TABLE_SUM, is the sum that the rest of this header speaks of. The others take every
-     * option as sums do (first_overflow: sums and products), on the CPU, and on CUDA for tables in device memory;
-     * the stages by themselves are ARGUMENT errors. What sums begin
-     * with where there is no carry_in is 0, products 1, maxima the least value of the type that they are kept in
-     * (table_kept_type(); -infinity of floats), and minima the greatest; results of a narrower type than the kept
-     * one are the nearest value that it has. A NaN that counts as nothing is taken as that value. Products of
-     * floats are not for offsets and parts (ARGUMENT). */
+     * option as sums do (first_overflow: sums and products), on the CPU and on CUDA; the stages by themselves are
+     * ARGUMENT errors. What sums begin with where there is no carry_in is 0, products 1, maxima the least value of the
+     * type that they are kept in (table_kept_type(); -infinity of floats), and minima the greatest; results of a
+     * narrower type than the kept one are the nearest value that it has. A NaN that counts as nothing is taken as that
+     * value. Products of floats are not for offsets and parts (ARGUMENT). */
     table_operation operation;
 
     /* With skip_nan only (an ARGUMENT error without); NULL: not counted. Receives how many NaNs were skipped in this

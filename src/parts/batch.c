@@ -77,7 +77,7 @@ static table_status put_findings(struct call *call, void *context) {
 
 table_status batch_through_device(struct call *call, table_report *report) {
     const struct scan *scan = &call->scan;
-    const size_t row_bytes = scan_row_bytes(scan);
+    const size_t row_bytes = backend_carry_bytes(call->backend, scan);
     struct findings found = FINDINGS_NONE;
     struct table_report sum = {0}, own;
     table_status status = TABLE_OK;

@@ -23,13 +23,36 @@ static struct table_view device_rows(const struct table_view *host, void *memory
     return view;
 }
 
+/* The coefficients that the rows need, as a table on the host. */
+static struct table_view factor_rows(const struct scan *rows) {
+    const struct scan_factors *factors = &rows->factors;
+    const size_t columns = factors->per_column ? rows->in.columns : 1, shifted = factors->shifted;
+    const bool is_one = factors->stride == 0;
+    return (struct table_view){.data = (void *)(uintptr_t)factors->data,
+                               .rows = is_one                    ? 1
+                                       : rows->in.rows > shifted ? rows->in.rows - shifted
+                                                                 : 0,
+                               .columns = columns,
+                               .stride = is_one ? (ptrdiff_t)columns : factors->stride,
+                               .type = factors->type};
+}
+
+static struct scan_factors device_factors(const struct piece_lane *lane, const struct scan *rows) {
+    const struct table_view host = factor_rows(rows), own = device_rows(&host, lane->factors, host.rows);
+    struct scan_factors factors = rows->factors;
+    factors.data = own.data;
+    factors.stride = factors.stride != 0 ? own.stride : 0;
+    factors.first = factors.first ? lane->first : NULL;
+    return factors;
+}
+
 static void set_piece(struct pieces *pieces, struct piece_lane *lane, const struct scan *rows) {
     const struct scan *whole = &pieces->whole->scan;
     struct scan *scan = &lane->piece.scan;
     scan->in = pieces->in_place ? rows->in : device_rows(&whole->in, lane->in, rows->in.rows);
     scan->out = pieces->in_place ? rows->out : device_rows(&whole->out, lane->out, rows->in.rows);
     scan->out.data = whole->out.data ? scan->out.data : NULL;
-    scan->factors = rows->factors;
+    scan->factors = pieces->in_place || !whole->factors.type ? rows->factors : device_factors(lane, rows);
     scan_find_into(scan, whole, lane->found);
     if (pieces->sum.first_overflow != TABLE_NO_OVERFLOW) /* after the first one there is none to be looked for */
         scan->first_overflow = NULL;
@@ -59,6 +82,10 @@ static table_status allocate_lane(const struct pieces *pieces, struct piece_lane
     const size_t found = layout_place(&layout, 1, sizeof *lane->found);
     const size_t in = layout_place(&layout, pieces->rows, in_bytes);
     const size_t out = apart ? layout_place(&layout, pieces->rows, out_bytes) : in;
+    const size_t factor_bytes = factor_rows(whole).columns * table_type_size(whole->factors.type);
+    const bool is_one = whole->factors.data && whole->factors.stride == 0; /* a stream gives each piece its own rows */
+    const size_t factors = layout_place(&layout, is_one ? 1 : pieces->rows, factor_bytes);
+    const size_t first = layout_place(&layout, 1, factor_bytes);
     if (layout.too_large)
         return status_fail(TABLE_ERROR_TOO_LARGE, "%zu rows of %zu columns do not fit in memory", pieces->rows,
                            whole->in.columns);
@@ -68,6 +95,8 @@ static table_status allocate_lane(const struct pieces *pieces, struct piece_lane
     lane->found = (struct findings *)((char *)lane->memory + found);
     lane->in = (char *)lane->memory + in;
     lane->out = (char *)lane->memory + out;
+    lane->factors = (char *)lane->memory + factors;
+    lane->first = (char *)lane->memory + first;
     return TABLE_OK;
 }
 
@@ -192,9 +221,22 @@ static struct host_rows host_rows(const struct table_view *table) {
                               .width = table->columns * table_type_size(table->type)};
 }
 
-static table_status copy_in(const struct backend *backend, const struct piece_lane *lane, const struct table_view *in) {
+static table_status copy_in(const struct backend *backend, const struct piece_lane *lane, void *to,
+                            const struct table_view *in) {
     const struct host_rows from = host_rows(in);
-    return backend->copy_rows(&lane->piece.scan, lane->in, from.width, from.lowest, from.pitch, from.width, in->rows);
+    return backend->copy_rows(&lane->piece.scan, to, from.width, from.lowest, from.pitch, from.width, in->rows);
+}
+
+/* The values of the piece, and its coefficients. */
+static table_status bring_rows(const struct backend *backend, const struct piece_lane *lane, const struct scan *rows) {
+    table_status status = copy_in(backend, lane, lane->in, &rows->in);
+    const struct table_view factors = factor_rows(rows);
+    if (status == TABLE_OK && rows->factors.type && factors.rows > 0)
+        status = copy_in(backend, lane, lane->factors, &factors);
+    if (status == TABLE_OK && rows->factors.first)
+        status = backend->copy(&lane->piece.scan, lane->first, rows->factors.first,
+                               factors.columns * table_type_size(factors.type));
+    return status;
 }
 
 static table_status copy_out(const struct backend *backend, const struct piece_lane *lane, const struct table_view *out,
@@ -228,7 +270,7 @@ table_status pieces_begin(struct pieces *pieces, const struct scan *rows) {
     const double begun = seconds_now();
     table_status status = plan_piece(pieces, lane, rows);
     if (status == TABLE_OK && is_copied)
-        status = copy_in(backend, lane, &rows->in);
+        status = bring_rows(backend, lane, rows);
     if (status == TABLE_OK)
         status = sum_piece(pieces, lane);
     if (status == TABLE_OK && scan->out.data && is_copied)

@@ -18,6 +18,7 @@ struct piece_lane {
     void *memory; /* of the device: the piece's words, in and out */
     struct findings *found;
     void *in, *out;
+    void *factors, *first;   /* coefficients of recurrences, and the row of them before the piece */
     struct findings *words;  /* found, copied to the host; the members that the call wants */
     struct sum_state before; /* the state's header before the piece */
     bool is_open;

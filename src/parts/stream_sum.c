@@ -132,7 +132,7 @@ table_status stream_sum_begin(struct stream *stream) {
     if (status == TABLE_OK)
         status = validate_scan(a ? &stream->factors : NULL, &in, &out, &stream->scan, CALL_AND_WAIT, &stream->call);
     if (status == TABLE_OK)
-        status = refuse_operation(&stream->call, true);
+        status = refuse_operation(&stream->call);
     return status == TABLE_OK ? begin_sum(stream) : status;
 }
 

@@ -362,9 +362,7 @@ static void sum_parts(struct trial *t) {
 
 bool is_on_cpu(const struct trial *t) { return t->way->backend == TABLE_BACKEND_CPU; }
 static bool takes_all(const struct trial *t) { return t->way != NULL; }
-static bool takes_parts(const struct trial *t) {
-    return !trial_is_map(t) && (is_on_cpu(t) || t->operation == TABLE_SUM);
-}
+static bool takes_parts(const struct trial *t) { return !trial_is_map(t); }
 static bool takes_device_tables(const struct trial *t) { return t->way->direct; }
 static bool takes_batches(const struct trial *t) { return !t->with_state && t->columns > 0; }
 static bool takes_states(const struct trial *t) { return t->with_state; }
@@ -376,9 +374,7 @@ static bool takes_begun_states(const struct trial *t) {
 static bool takes_columns(const struct trial *t) {
     return t->columns > 0 && t->columns <= COLUMNS_MOST && !t->offsets && (is_on_cpu(t) || !trial_is_map(t));
 }
-static bool takes_files(const struct trial *t) {
-    return t->columns > 0 && !(t->reverse && t->piece == 0) && (is_on_cpu(t) || t->operation == TABLE_SUM);
-}
+static bool takes_files(const struct trial *t) { return t->columns > 0 && !(t->reverse && t->piece == 0); }
 
 const struct piece_form piece_forms[PIECE_FORMS] = {{"one call", sum_here, takes_all},
                                                     {"on the CPU", sum_on_cpu, takes_all},
