@@ -75,7 +75,7 @@ size_t kernel_tables_workspace(const kernel_batch *batch, unsigned processors, i
     const ptrdiff_t gapless = static_cast<ptrdiff_t>(columns), apart = static_cast<ptrdiff_t>(count);
     if (gpu < 90 || batch->exclusive || batch->load.without_nan || batch->first_overflow || element < 4 ||
         type_bytes(batch->in_type) != element || type_is_float(batch->in_type) != type_is_float(batch->out_type) ||
-        (columns != 1 && columns != 2 && columns != count) || batch->in_stride != gapless ||
+        columns * element > MOST_TABLE_BYTES || (columns & (columns - 1)) != 0 || batch->in_stride != gapless ||
         batch->out_stride != gapless || batch->in_step % apart != 0 || batch->out_step % apart != 0 ||
         batch->tables > INT32_MAX / chunks || batch->tables * chunks < processors ||
         4 * batch->rows < 3 * chunks * rows)

@@ -71,6 +71,9 @@ static inline bool fills_device(const struct kernel_facts *facts) {
     return facts->chunks * facts->panels > (size_t)TILES_AT_ONCE * facts->processors;
 }
 
+/* The most bytes in rows of tables that are panels of one pass. docs/lab/2026-11-28.md#several-tables-in-registers */
+enum { MOST_TABLE_BYTES = 64 };
+
 /* ---- bytes: rows of bytes side by side, of few columns or of whole words. */
 
 static inline bool bytes_can(const struct kernel_facts *facts) {

@@ -16,6 +16,7 @@
  * together with its seed. The upper tile was taken before the lower one, by a block that waits for nothing but the
  * meeting of all from when it takes a tile to when it tells its totals: this wait ends, too. */
 #include "choose/dispatch.cuh"
+#include "choose/shapes.h"
 #include "persistent/adds/adders.cuh"
 #include "persistent/coming_tile.cuh"
 #include "persistent/launch.cuh"
@@ -242,7 +243,7 @@ struct parked_launcher {
     }
 };
 
-/* Inclusive sums of several tables, of which the pass is the first: of 1, 2 or 4 columns that are as wide as sums. */
+/* Inclusive sums of several tables, of which the pass is the first: a panel each, of values as wide as their sums. */
 struct tables_launcher : parked_launcher {
     const kernel_batch &batch;
 
@@ -252,8 +253,12 @@ struct tables_launcher : parked_launcher {
           batch(batch_) {}
 
     template <class SHAPE> int run(const tile_pass &pass, unsigned tiles) const {
-        if constexpr (SHAPE::ROWS > 1 && SHAPE::VECTOR > 1 && !SHAPE::WIDENED && !SHAPE::LOOSE && !is_halved<SHAPE>() &&
-                      SHAPE::COLUMNS == power_of_two_above(SHAPE::COLUMNS)) {
+        constexpr bool IS_ROW = SHAPE::PANEL == power_of_two_above(SHAPE::PANEL) &&
+                                SHAPE::PANEL * sizeof(typename SHAPE::Sum) <= MOST_TABLE_BYTES;
+        if constexpr (IS_ROW && (SHAPE::ROWS > 1 || SHAPE::LANES > 1) && SHAPE::VECTOR > 1 && !SHAPE::WIDENED &&
+                      !SHAPE::LOOSE && !is_halved<SHAPE>()) {
+            if (pass.columns != SHAPE::PANEL)
+                return static_cast<int>(cudaErrorNotSupported);
             typedef parked_form<table_panels<SHAPE>, false, false> form;
             static_assert(!form::MAY_COME, "what comes by itself is one table");
             tile_pass made = pass;

@@ -289,7 +289,7 @@ static bool batches_are_right() {
            batch_is_right(3, 9000, 1, true, false) && batch_is_right(9, 1100, 3, false, false) &&
            batch_is_right(4, 700, 64, true, false) && batch_is_right(3, 1100, 20, false, false) &&
            batch_is_right(3, 30000, 1, false, false) && batch_is_right(5, 6300, 4, false, false) &&
-           batch_is_right(3, 30000, 1, false, false, 1);
+           batch_is_right(3, 30000, 1, false, false, 1) && batch_is_right(3, 3000, 16, false, false);
 }
 
 /* A recurrence by the kernels of operators, in stages or in one pass, and by the serial reference: all bits alike. */
