@@ -67,12 +67,15 @@ MAP_INLINE MAP_VALUE MAP_NAME(map_apply)(struct MAP_NAME(map) map, MAP_VALUE h, 
     return MAP_FMA(factor, h, inner);
 }
 
-/* The map of two runs that follow each other: later after earlier. */
+/* The map of two runs that follow each other: later after earlier. A rest that underflows to -0.0 counts as +0.0, as it
+ * does in memory: otherwise the sign of a value that is 0 would tell whether the map had been in memory since it was
+ * joined. A product has no such values, as its terms are +0.0. */
 MAP_INLINE struct MAP_NAME(map)
     MAP_NAME(map_after)(struct MAP_NAME(map) later, struct MAP_NAME(map) earlier, enum map_known known) {
     const MAP_VALUE factor = MAP_MUL(later.factor, earlier.factor);
     const MAP_VALUE error = MAP_FMA(later.factor, earlier.factor, -factor);
-    const MAP_VALUE rest = MAP_FMA(later.rest, earlier.factor, MAP_FMA(later.factor, earlier.rest, error));
+    const MAP_VALUE exact = MAP_FMA(later.rest, earlier.factor, MAP_FMA(later.factor, earlier.rest, error));
+    const MAP_VALUE rest = known == MAP_PRODUCT ? exact : MAP_ADD(exact, MAP_IF(MAP_ALL_FALSE, exact));
     const MAP_VALUE term = MAP_NAME(map_apply)(later, earlier.term, known);
     struct MAP_NAME(map) map = {factor, rest, term, MAP_ALL_FALSE};
     if (known == MAP_PLAIN)

@@ -16,14 +16,17 @@ static REAL NAME(behind)(struct NAME(run) run, REAL h, bool is_product) {
     return FMA(a, h, isfinite(h) && isfinite(run.a) ? FMA(run.e, h, run.b) : run.b);
 }
 
+/* A rest of -0.0, of a recurrence, counts as +0.0. */
 static struct NAME(run) NAME(both)(struct NAME(run) first, struct NAME(run) second, bool is_product) {
     struct NAME(run) both = {second.a * first.a, 0, 0, first.reset || second.reset};
     if (isfinite(both.a))
         both.e = FMA(second.e, first.a, FMA(second.a, first.e, FMA(second.a, first.a, -both.a)));
     if (both.reset)
         both.a = both.e = 0;
-    if (!is_product)
+    if (!is_product) {
+        both.e += (REAL)0;
         both.b = NAME(behind)(second, first.b, false);
+    }
     return both;
 }
 
