@@ -17,6 +17,7 @@
 #define DEVICE_CALL                    __device__ __noinline__
 #define LAUNCH_BOUNDS(threads, blocks) __launch_bounds__(threads, blocks)
 #define UNROLL                         _Pragma("unroll")
+#define UNROLL_TWICE                   _Pragma("unroll 2")
 #define UNROLL_SOME                    _Pragma("unroll 3") /* rounds at a time */
 #define KEEP_LOOP                      _Pragma("unroll 1")
 

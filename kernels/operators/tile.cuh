@@ -240,8 +240,8 @@ template <class OPS, bool GOES_ON = false, tile_form FORM = tile_form::ANY> stru
     DEVICE void put_results(unsigned first, Element (&rows)[ROWS_AT_ONCE], Value seed, Value &spoiled) const {
         const unsigned down = rows_apart();
         Value *cell = cells_of_run() + first * down;
-        KEEP_LOOP
-        for (unsigned before = run; before != 0; before &= before - 1) {
+        UNROLL_TWICE /* in one round all elements move to other registers, and back */
+            for (unsigned before = run; before != 0; before &= before - 1) {
             const Element left = OPS::template get<RULE>(element_at(unit, before - 1, column), apart);
             UNROLL
             for (unsigned k = 0; k < ROWS_AT_ONCE; k++)

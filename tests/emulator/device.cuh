@@ -21,6 +21,7 @@
 /* A launch with more threads fails on a GPU. Nothing here can know it of a function's address. */
 #define LAUNCH_BOUNDS(threads, blocks)
 #define UNROLL
+#define UNROLL_TWICE
 #define UNROLL_SOME
 #define KEEP_LOOP
 
