@@ -80,10 +80,11 @@ class Map:
         return fused(a, h, inner)
 
     def after(self, earlier):
+        """An e of -0.0 counts as +0.0."""
         reset, a = self.reset | earlier.reset, self.a * earlier.a
         e = fused(self.e, earlier.a, fused(self.a, earlier.e, fused(self.a, earlier.a, -a)))
         zero = a.dtype.type(0)
-        return type(self)(np.where(reset, zero, a), np.where(reset | ~np.isfinite(a), zero, e),
+        return type(self)(np.where(reset, zero, a), np.where(reset | ~np.isfinite(a), zero, e + zero),
                           self.term_after(earlier), reset)
 
     def term_after(self, earlier):
