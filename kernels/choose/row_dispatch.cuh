@@ -70,6 +70,12 @@ static int run_rows_of(const kernel_pass &pass, const kernel_facts &facts, const
     if constexpr (sizeof(Input) == 1 && sizeof(Sum) == WORD_BYTES)
         if (are_byte_rows(&facts))
             return run_byte_rows(pass, launcher);
+    if constexpr (std::is_same<Input, small_float>::value)
+        if (are_ragged_rows(&facts) && kind_of_result(pass.out_type) != value_kind::PLAIN) {
+            const int error = run_row_table<TYPES>(pass, launcher, rows_of_small_results());
+            if (error != static_cast<int>(cudaErrorNotSupported))
+                return error;
+        }
     if (are_ragged_rows(&facts))
         return run_row_table<TYPES>(pass, launcher, ragged_row_table<Input, Sum>());
     if constexpr (sizeof(Input) == sizeof(Sum))

@@ -15,6 +15,13 @@ struct whole {
         row_shape<INPUT, SUM, row_kind::APART, COLUMNS, TURN, ROWS, BLOCKS, LANES>;
 };
 
+/* Whole rows of floats, a thread a column of one of STRIPS strips of ROWS rows; a row has at most MOST columns. */
+template <unsigned STRIPS, unsigned MOST, unsigned TURN, unsigned ROWS, unsigned BLOCKS> struct dense {
+    static constexpr unsigned PANEL = 0;
+    template <class INPUT, class SUM> using shape =
+        row_shape<INPUT, SUM, row_kind::DENSE, 1, TURN, ROWS, BLOCKS, MOST, STRIPS>;
+};
+
 /* Pieces of rows, of a multiple of COLUMNS * WARP_LANES columns. */
 template <unsigned COLUMNS, unsigned TURN, unsigned ROWS, unsigned BLOCKS = ROW_BLOCKS> struct pieces {
     static constexpr unsigned PANEL = COLUMNS * WARP_LANES;
@@ -32,6 +39,10 @@ template <size_t MOST, class TILE> struct up_to {
 template <size_t LEAST, class TILE> struct beyond {
     typedef TILE tile;
     static constexpr bool takes(size_t columns) { return columns > LEAST; }
+};
+template <size_t LEAST, size_t MOST, class TILE> struct from_to {
+    typedef TILE tile;
+    static constexpr bool takes(size_t columns) { return columns >= LEAST && columns <= MOST; }
 };
 template <class... ROWS> struct row_table {};
 
@@ -55,6 +66,10 @@ typedef row_table<up_to<16, whole<1, 16, 128, 4, 16>>, up_to<32, whole<1, 16, 12
                   up_to<96, whole<3, 16, 64, 3>>, up_to<128, whole<4, 32, 64, 2>>, up_to<160, whole<5, 16, 32, 3>>,
                   up_to<224, whole<7, 16, 32, 2>>, up_to<650, pieces<4, 64, 32, 3>>, up_to<ANY, pieces<4, 128, 32, 3>>>
     rows_of_small_floats;
+
+/* Asked first where results are small, too: a chunk moves so few bytes that it must have the more rows. */
+typedef row_table<from_to<17, 18, dense<16, 18, 16, 128, 3>>, from_to<33, 36, dense<8, 36, 16, 128, 3>>>
+    rows_of_small_results;
 
 typedef row_table<up_to<9, whole<1, 16, 128, 3, 16>>, up_to<16, whole<1, 16, 64, 4, 16>>,
                   up_to<18, whole<1, 16, 128, 3>>, up_to<32, whole<1, 16, 64>>, up_to<36, whole<2, 16, 64, 3>>,
@@ -82,12 +97,17 @@ typedef row_table<up_to<16, whole<1, 16, 64, 3, 16>>, up_to<24, whole<1, 16, 128
                   up_to<ANY, pieces<4, 128, 16, 3>>>
     rows_of_f32_sums_of_f64;
 
+/* Chunks of f64 that would fill more than half of a multiprocessor are halved, dense. */
 template <class... SHORT> using rows_of_8_bytes =
-    row_table<up_to<16, whole<1, 16, 64, 2, 16>>, SHORT..., up_to<36, whole<2, 16, 32, 3>>, up_to<64, whole<2, 16, 16>>,
-              up_to<96, whole<3, 16, 16, 3>>, up_to<101, whole<4, 16, 16, 2>>, up_to<128, pieces<2, 32, 16>>,
-              beyond<576, pieces<3, 128, 16, 3>>, up_to<325, pieces<2, 64, 16>>, up_to<ANY, pieces<2, 128, 16>>>;
-typedef rows_of_8_bytes<up_to<18, whole<1, 16, 64, 3>>, up_to<32, whole<1, 16, 32>>> rows_of_u64;
-typedef rows_of_8_bytes<up_to<32, whole<1, 32, 64, 3>>> rows_of_f64;
+    row_table<SHORT..., up_to<36, whole<2, 16, 32, 3>>, up_to<64, whole<2, 16, 16>>, up_to<96, whole<3, 16, 16, 3>>,
+              up_to<101, whole<4, 16, 16, 2>>, up_to<128, pieces<2, 32, 16>>, beyond<576, pieces<3, 128, 16, 3>>,
+              up_to<325, pieces<2, 64, 16>>, up_to<ANY, pieces<2, 128, 16>>>;
+typedef rows_of_8_bytes<up_to<16, whole<1, 16, 64, 2, 16>>, up_to<18, whole<1, 16, 64, 3>>, up_to<32, whole<1, 16, 32>>>
+    rows_of_u64;
+typedef rows_of_8_bytes<up_to<8, dense<16, 8, 8, 64, 3>>, up_to<13, whole<1, 16, 64, 2, 16>>,
+                        up_to<16, dense<8, 16, 8, 64, 3>>, up_to<27, whole<1, 32, 64, 3>>,
+                        up_to<32, dense<8, 36, 16, 32, 3>>>
+    rows_of_f64;
 
 /* Which table is for which types. */
 template <class INPUT, class SUM> HOST_DEVICE constexpr auto ragged_row_table() {

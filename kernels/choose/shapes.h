@@ -48,7 +48,7 @@ enum { FEWEST_VECTORS = 18, MOST_VECTORS = 31 };
 enum { LONG_VECTORS = 128, LONG_VECTORS_OF_PAIRS = 192, PIECE_VECTORS = 24 }; /* PAIRS: sums of 8 bytes */
 
 /* Columns of rows that are no whole vectors. docs/tuning.md#columns-in-lanes */
-enum { FEWEST_RAGGED = 9, FEWEST_WIDENED_RAGGED = 13 };      /* WIDENED: f32 with sums of f64 */
+enum { FEWEST_RAGGED = 9, FEWEST_LONG_RAGGED = 7, FEWEST_WIDENED_RAGGED = 13 }; /* LONG: f64; WIDENED: f32 to f64 */
 enum { FEWEST_PARKED_RAGGED = 12, MOST_PARKED_RAGGED = 16 }; /* of 4 bytes that are not widened: better parked */
 
 /* Bytes of a row of widened sums that does not begin on lines. docs/tuning.md#columns-in-lanes */
@@ -129,7 +129,9 @@ static inline bool is_even_row(const struct kernel_facts *facts) {
 
 /* Rows side by side that begin anywhere, of which a lane has single columns. */
 static inline bool are_ragged_rows(const struct kernel_facts *facts) {
-    if (facts->columns < FEWEST_RAGGED || facts->rows == 0 || !facts->side_by_side)
+    const bool long_floats = facts->is_float && facts->out_bytes == 8 && !facts->widened;
+    if (facts->columns < (size_t)(long_floats ? FEWEST_LONG_RAGGED : FEWEST_RAGGED) || facts->rows == 0 ||
+        !facts->side_by_side)
         return false;
     return facts->vectors ? row_tile_vectors(facts) == 0 && is_even_row(facts) : is_odd_row(facts);
 }

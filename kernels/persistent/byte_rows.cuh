@@ -25,7 +25,7 @@ template <unsigned TURN_COLUMNS_, unsigned LANES_, unsigned STEPS_, unsigned BLO
     static constexpr unsigned THREADS = ROW_THREADS, WARPS = THREADS / WARP_LANES;
     static constexpr unsigned LANES = LANES_, PARTS = WARP_LANES / LANES, STEPS = STEPS_, STRIP_ROWS = PARTS * STEPS;
     static constexpr unsigned STRIP_LANES = WARP_LANES, STRIPS = WARPS, UNITS = 1, UNIT_STRIPS = STRIPS;
-    static constexpr bool APART = false, PIECES = false, LOOSE = false;
+    static constexpr bool APART = false, PIECES = false, DENSE = false, LOOSE = false;
     static constexpr unsigned COUNT = WORD_BYTES, UNIT = COUNT; /* columns of a lane */
     static constexpr unsigned TILE_ROWS = WARPS * STRIP_ROWS, SHARES = UNIT_ROWS / (WARPS * STEPS);
     static constexpr unsigned ADDERS_ALONE = 7, KEPT_ROWS = 0;
@@ -40,11 +40,12 @@ template <class SHAPE> DEVICE unsigned row_across() { return strip_lane<SHAPE>()
  */
 template <class SHAPE>
 DEVICE void read_rows(const tile_pass &pass, const row_place &place, typename SHAPE::Values &bytes) {
-    const unsigned across = row_across<SHAPE>(), rows = strip_rows_of<SHAPE>(pass, place);
+    const unsigned across = row_across<SHAPE>(), rows = strip_rows_of<SHAPE>(pass, place, strip_number<SHAPE>());
     const unsigned first = row_part<SHAPE>() * SHAPE::STEPS;
     const size_t column = place.column + (across < units_of<SHAPE>(pass, place) ? across * SHAPE::COUNT : 0);
-    const uint8_t *from = static_cast<const uint8_t *>(pass.in) +
-                          static_cast<ptrdiff_t>(strip_row_of<SHAPE>(place) + first) * pass.in_stride + column;
+    const uint8_t *from =
+        static_cast<const uint8_t *>(pass.in) +
+        static_cast<ptrdiff_t>(strip_row_of<SHAPE>(place, strip_number<SHAPE>()) + first) * pass.in_stride + column;
     if (rows == SHAPE::STRIP_ROWS) {
         UNROLL
         for (unsigned step = 0; step < SHAPE::STEPS; step++, from += pass.in_stride)
@@ -86,19 +87,20 @@ template <class SHAPE> DEVICE void put_bytes_totals(const tile_pass &pass, const
 template <class SHAPE, bool ABOVE> DEVICE void write_bytes(const tile_pass &pass, const row_place &place,
                                                            const row_memory<SHAPE> &memory,
                                                            typename SHAPE::Values &bytes) {
-    const unsigned across = row_across<SHAPE>(), rows = strip_rows_of<SHAPE>(pass, place);
+    const unsigned across = row_across<SHAPE>(), rows = strip_rows_of<SHAPE>(pass, place, strip_number<SHAPE>());
     const unsigned first = row_part<SHAPE>() * SHAPE::STEPS;
     if (across >= units_of<SHAPE>(pass, place))
         return;
     uint32_t *to = static_cast<uint32_t *>(pass.out) +
-                   static_cast<ptrdiff_t>(strip_row_of<SHAPE>(place) + first) * pass.out_stride + place.column +
-                   across * SHAPE::COUNT;
+                   static_cast<ptrdiff_t>(strip_row_of<SHAPE>(place, strip_number<SHAPE>()) + first) * pass.out_stride +
+                   place.column + across * SHAPE::COUNT;
     row_vector<SHAPE> sums = {};
     if (SHAPE::PARTS > 1) {
         add_word(bytes.above, sums.at);
         take_rows_bias(pass, first, sums.at);
     }
-    add_lefts<SHAPE>(place, memory, across, [&](const row_vector<SHAPE> &left) { add_to_right(left, sums); });
+    add_lefts<SHAPE>(place, memory, strip_number<SHAPE>(), across,
+                     [&](const row_vector<SHAPE> &left) { add_to_right(left, sums); });
     UNROLL
     for (unsigned step = 0; step < SHAPE::STEPS; step++, to += pass.out_stride) {
         const row_vector<SHAPE> above = sums;

@@ -32,8 +32,9 @@ template <class SHAPE> DEVICE void request_pieces(const tile_pass &pass, const r
     typedef typename SHAPE::Input Input;
     static_assert(SHAPE::STRIP_ROWS <= WARP_LANES, "a lane a row");
     const unsigned lane = strip_lane<SHAPE>();
-    const bool has = lane < strip_rows_of<SHAPE>(pass, place); /* a row in the table */
-    const row_piece piece = row_piece_of<SHAPE>(pass, place, strip_row_of<SHAPE>(place) + (has ? lane : 0));
+    const size_t first = strip_row_of<SHAPE>(place, strip_number<SHAPE>());
+    const bool has = lane < strip_rows_of<SHAPE>(pass, place, strip_number<SHAPE>()); /* a row in the table */
+    const row_piece piece = row_piece_of<SHAPE>(pass, place, first + (has ? lane : 0));
     const Input *const from = static_cast<const Input *>(pass.in) + piece.first - piece.lead;
     row_input<SHAPE> *const to = own_rows(memory) + lane * memory.across - piece.lead;
     const unsigned bytes = has ? piece.whole * sizeof(Input) : 0, all = warp_sum(WARP_ALL, bytes);
@@ -54,10 +55,10 @@ template <class SHAPE> DEVICE void request_pieces(const tile_pass &pass, const r
 template <class SHAPE> DEVICE void request_rows(const tile_pass &pass, const row_place &place,
                                                 const row_memory<SHAPE> &memory, row_block<SHAPE> &block) {
     typedef typename SHAPE::Input Input;
-    const unsigned lane = strip_lane<SHAPE>(), rows = strip_rows_of<SHAPE>(pass, place);
+    const unsigned lane = strip_lane<SHAPE>(), rows = strip_rows_of<SHAPE>(pass, place, strip_number<SHAPE>());
     const unsigned bytes = units_of<SHAPE>(pass, place) * sizeof(row_input<SHAPE>);
-    const Input *from =
-        static_cast<const Input *>(pass.in) + strip_row_of<SHAPE>(place) * pass.in_stride + place.column;
+    const Input *from = static_cast<const Input *>(pass.in) +
+                        strip_row_of<SHAPE>(place, strip_number<SHAPE>()) * pass.in_stride + place.column;
     bulk_barrier *const come = &block.come[strip_number<SHAPE>()];
     const bool side_by_side = pass.panels == 1; /* as the rows of the table are */
     const unsigned whole = SHAPE::APART ? rows * bytes / VECTOR_BYTES * VECTOR_BYTES : rows * bytes;
@@ -73,6 +74,39 @@ template <class SHAPE> DEVICE void request_rows(const tile_pass &pass, const row
         bulk_load(own_rows(memory) + row * memory.across, from + row * pass.in_stride, bytes, come);
 }
 
+/* Begins to bring all strips of a DENSE tile, a lane of the first warp each, when all threads have read what came
+ * before. A copy is of whole vectors; what is left at the end of the table has fewer values than a vector. */
+template <class SHAPE> DEVICE void request_dense(const tile_pass &pass, const row_place &place,
+                                                 const row_memory<SHAPE> &memory, row_block<SHAPE> &block) {
+    typedef typename SHAPE::Input Input;
+    constexpr unsigned VECTOR = VECTOR_BYTES / sizeof(Input);
+    const unsigned strip = thread_index();
+    if (strip >= SHAPE::STRIPS)
+        return;
+    const Input *from = static_cast<const Input *>(pass.in) + strip_row_of<SHAPE>(place, strip) * memory.across;
+    row_input<SHAPE> *const to = memory.rows + strip * strip_pitch<SHAPE>(memory.across);
+    const unsigned values = strip_rows_of<SHAPE>(pass, place, strip) * memory.across, whole = values / VECTOR * VECTOR;
+    for (unsigned k = whole; k < values; k++)
+        to[k].at[0] = from[k];
+    bulk_barrier_expect(&block.come[strip], whole * sizeof(Input)); /* who waits for it sees these, too */
+    if (whole > 0)
+        bulk_load(to, from, whole * sizeof(Input), &block.come[strip]);
+}
+
+/* wait_for_rows() of a DENSE tile, where a thread reads nothing but its own column of its strip. */
+template <class SHAPE> DEVICE void wait_for_dense(const tile_pass &pass, const row_place &place,
+                                                  const row_memory<SHAPE> &memory, row_block<SHAPE> &block,
+                                                  unsigned parity) {
+    const unsigned strip = strip_number(memory);
+    if (strip >= SHAPE::STRIPS)
+        return;
+    while (!bulk_barrier_passed(&block.come[strip], parity))
+        continue;
+    row_input<SHAPE> *const own = own_rows(memory) + strip_lane(memory);
+    for (unsigned row = strip_rows_of<SHAPE>(pass, place, strip); row < SHAPE::STRIP_ROWS; row++)
+        own[row * memory.across].at[0] = sum_identity<typename SHAPE::Input>();
+}
+
 /* Waits for the strip's rows. Rows beyond the table hold the identity. */
 template <class SHAPE> DEVICE void wait_for_rows(const tile_pass &pass, const row_place &place,
                                                  const row_memory<SHAPE> &memory, row_block<SHAPE> &block,
@@ -81,8 +115,8 @@ template <class SHAPE> DEVICE void wait_for_rows(const tile_pass &pass, const ro
     while (!bulk_barrier_passed(&block.come[strip_number<SHAPE>()], parity))
         continue;
     const unsigned across = memory.across * SHAPE::UNIT, end = SHAPE::STRIP_ROWS * across;
-    for (unsigned at = strip_rows_of<SHAPE>(pass, place) * across + strip_lane<SHAPE>(); at < end;
-         at += SHAPE::STRIP_LANES)
+    for (unsigned at = strip_rows_of<SHAPE>(pass, place, strip_number<SHAPE>()) * across + strip_lane<SHAPE>();
+         at < end; at += SHAPE::STRIP_LANES)
         reinterpret_cast<Input *>(own_rows(memory))[at] = sum_identity<Input>();
     warp_barrier(WARP_ALL);
 }

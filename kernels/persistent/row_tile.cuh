@@ -19,37 +19,46 @@ constexpr unsigned TURN_WORDS = 4;                    /* that a lane of stage 2 
 constexpr unsigned MOST_UNROLLED = 32;                /* rows */
 
 /* What a lane has of a row: a vector; or, where rows are no whole vectors, columns that lie a warp APART. Tiles of
- * those are whole rows, one behind the other as they lie in the table, or PIECES of rows, which may begin anywhere. */
-enum class row_kind { VECTORS, APART, PIECES };
+ * those are whole rows, one behind the other as they lie in the table, or PIECES of rows, which may begin anywhere.
+ * DENSE: a thread has one column of a strip, and strips follow each other without idle lanes between them, across
+ * warps. */
+enum class row_kind { VECTORS, APART, PIECES, DENSE };
 
 /* A lane has COUNT columns, a block of stage 2 TURN_COLUMNS (adds/turns.cuh), a strip STRIP_ROWS rows and STRIP_LANES
- * lanes (a warp, or where rows are short half of one), and a multiprocessor BLOCKS blocks. Vectors are of sums of
- * INPUT's own size. Integers, which wrap, have no units: all of a tile is one. */
+ * lanes (a warp, or where rows are short half of one; DENSE: at most), and a multiprocessor BLOCKS blocks. Vectors are
+ * of sums of INPUT's own size. Integers, which wrap, have no units: all of a tile is one. */
 template <class INPUT, class SUM, row_kind KIND, unsigned COUNT_, unsigned TURN_COLUMNS_, unsigned STRIP_ROWS_,
-          unsigned BLOCKS_ = ROW_BLOCKS, unsigned STRIP_LANES_ = WARP_LANES>
+          unsigned BLOCKS_ = ROW_BLOCKS, unsigned STRIP_LANES_ = WARP_LANES,
+          unsigned STRIPS_ = ROW_THREADS / STRIP_LANES_>
 struct row_shape {
     typedef INPUT Input;
     typedef SUM Sum;
     static constexpr bool APART = KIND != row_kind::VECTORS, PIECES = KIND == row_kind::PIECES;
+    static constexpr bool DENSE = KIND == row_kind::DENSE;
     static constexpr bool LOOSE = input_traits<INPUT>::LOOSE;
     static constexpr unsigned COUNT = COUNT_, UNIT = APART ? 1 : COUNT; /* columns that are one access */
-    static constexpr unsigned THREADS = ROW_THREADS, WARPS = THREADS / WARP_LANES;
-    static constexpr unsigned STRIP_LANES = STRIP_LANES_, STRIPS = THREADS / STRIP_LANES, STRIP_ROWS = STRIP_ROWS_;
+    static constexpr unsigned STRIP_LANES = STRIP_LANES_, STRIPS = STRIPS_, STRIP_ROWS = STRIP_ROWS_;
+    static constexpr unsigned OWN_WARPS = (STRIPS * STRIP_LANES + WARP_LANES - 1) / WARP_LANES;
+    static constexpr unsigned LEAST_WARPS = ROW_THREADS / WARP_LANES; /* stage 2 wants them all */
+    static constexpr unsigned WARPS = OWN_WARPS > LEAST_WARPS ? OWN_WARPS : LEAST_WARPS, THREADS = WARPS * WARP_LANES;
     static constexpr unsigned TILE_ROWS = STRIPS * STRIP_ROWS; /* of the tile */
     static constexpr unsigned CHUNK =
-        STRIP_LANES * COUNT * sizeof(Sum) < LINE_BYTES ? 2 * UNIT_ROWS : UNIT_ROWS; /* rows, at least */
-    static constexpr unsigned SHARES = CHUNK > TILE_ROWS ? CHUNK / TILE_ROWS : 1;   /* tiles of a chunk */
+        !DENSE && STRIP_LANES * COUNT * sizeof(Sum) < LINE_BYTES ? 2 * UNIT_ROWS : UNIT_ROWS; /* rows, at least */
+    static constexpr unsigned SHARES = CHUNK > TILE_ROWS ? CHUNK / TILE_ROWS : 1;             /* tiles of a chunk */
     static constexpr unsigned UNITS =
         !std::is_integral<Sum>::value && TILE_ROWS > UNIT_ROWS ? TILE_ROWS / UNIT_ROWS : 1; /* of a tile */
     static constexpr unsigned UNIT_STRIPS = STRIPS / UNITS;                                 /* of a tile's unit */
     static constexpr unsigned KEPT_ROWS = TILE_ROWS, BLOCKS = BLOCKS_; /* in shared memory; of a multiprocessor */
     static constexpr unsigned TURN_COLUMNS = TURN_COLUMNS_, TURN_CHUNKS = SHARES < TURN_WORDS ? TURN_WORDS / SHARES : 1;
     /* At most ADDERS_ALONE adding blocks have a multiprocessor each to themselves. */
-    static constexpr unsigned ADDERS_ALONE = PIECES ? 4 : BLOCKS == ROW_BLOCKS ? 7 : 0;
+    static constexpr bool F64_COLUMN = std::is_same<Input, double>::value && APART && COUNT == 1 && BLOCKS == 3;
+    static constexpr unsigned ADDERS_ALONE = PIECES ? 4 : BLOCKS == ROW_BLOCKS || F64_COLUMN ? 7 : 0;
     static constexpr unsigned ROWS_AT_ONCE =
-        APART && COUNT <= (sizeof(Sum) == 4 ? 4 : 1) ? 8 : 4; /* of a lane, in registers */
-    static_assert(WARP_LANES * COUNT <= THREADS, "a thread for each column");
-    static_assert(STRIP_LANES == WARP_LANES || COUNT == 1, "columns lie a warp apart");
+        APART && COUNT <= (sizeof(Sum) == 4 ? 4 : 1) && !(DENSE && sizeof(Sum) == 8 && BLOCKS * THREADS >= 768) ? 8 : 4;
+    static_assert(DENSE || WARP_LANES * COUNT <= THREADS, "a thread for each column");
+    static_assert(DENSE ? COUNT == 1 : STRIP_LANES == WARP_LANES || COUNT == 1, "columns lie a warp apart");
+    static_assert(!DENSE || (!std::is_integral<Sum>::value && STRIPS <= WARP_LANES), "no check; a lane a strip");
+    static_assert(!DENSE || THREADS * STRIP_LANES <= 1 << 16, "a product is a quotient");
     static_assert(std::is_integral<Sum>::value || TILE_ROWS * SHARES == UNITS * UNIT_ROWS, "whole units");
     static_assert(UNITS == 1 || SHARES == 1, "the seeds of units are made in the tile");
     struct Values {}; /* that a lane has in registers while the tile waits */
@@ -78,6 +87,7 @@ template <class SHAPE> struct row_memory {
     row_input<SHAPE> *rows;
     row_unit<SHAPE> *totals, *lefts;
     unsigned across, width; /* width: of the tile, in units */
+    unsigned inverse;       /* DENSE: a thread's number divided by `across` is its product by this over 2^16 */
 };
 
 /* Units from row to row. Pieces that do not begin on vectors come with what is before and behind them in vectors, and
@@ -89,15 +99,28 @@ template <class SHAPE> HOST_DEVICE unsigned row_pitch(const tile_pass &pass) {
     const unsigned least = pass.panel_columns + LEAST;
     return least + static_cast<unsigned>(pass.in_stride - least) % VECTOR;
 }
+
+/* Units from strip to strip. DENSE strips that a warp has parts of lie as far apart in the banks of shared memory as
+ * their lanes do, but for bulk copies, which are of whole vectors. */
+template <class SHAPE> HOST_DEVICE unsigned strip_pitch(unsigned across) {
+    constexpr unsigned BYTES = sizeof(row_input<SHAPE>), VECTOR = VECTOR_BYTES / BYTES, LINE = LINE_BYTES / BYTES;
+    const unsigned rows = SHAPE::KEPT_ROWS / SHAPE::STRIPS * across;
+    if (!SHAPE::DENSE)
+        return rows;
+    const unsigned apart = SHAPE::STRIPS > 16 ? across : across + VECTOR - 1; /* the more strips, the less room */
+    return rows + (apart / VECTOR * VECTOR - rows) % LINE;
+}
 template <class SHAPE> static size_t row_memory_bytes(unsigned across) {
-    const size_t rows = SHAPE::KEPT_ROWS * sizeof(row_input<SHAPE>);
+    const size_t rows = SHAPE::STRIPS * strip_pitch<SHAPE>(across) * sizeof(row_input<SHAPE>);
     const size_t sums = (SHAPE::STRIPS + SHAPE::UNITS + levels_of(SHAPE::SHARES)) * sizeof(row_unit<SHAPE>);
-    return sizeof(row_block<SHAPE>) + (rows + sums) * across;
+    return sizeof(row_block<SHAPE>) + rows + sums * across;
 }
 template <class SHAPE> DEVICE row_memory<SHAPE> row_memory_of(row_block<SHAPE> &block, unsigned across) {
     row_input<SHAPE> *const rows = reinterpret_cast<row_input<SHAPE> *>(&block + 1);
-    row_unit<SHAPE> *const totals = reinterpret_cast<row_unit<SHAPE> *>(rows + SHAPE::KEPT_ROWS * across);
-    return row_memory<SHAPE>{rows, totals, totals + SHAPE::STRIPS * across, across, across};
+    row_unit<SHAPE> *const totals =
+        reinterpret_cast<row_unit<SHAPE> *>(rows + SHAPE::STRIPS * strip_pitch<SHAPE>(across));
+    return row_memory<SHAPE>{rows,   totals, totals + SHAPE::STRIPS * across,
+                             across, across, SHAPE::DENSE ? (1u << 16) / across + 1 : 0};
 }
 
 /* Where a tile is in the table. */
@@ -110,9 +133,17 @@ DEVICE row_place row_place_of(const tile_pass &pass, unsigned tile) {
     return row_place{row, (tile - row * pass.panels) * pass.panel_columns};
 }
 
-/* The calling thread's strip, and its lane there. */
+/* The calling thread's strip, and its lane there, where every strip has as many lanes. */
 template <class SHAPE> DEVICE unsigned strip_number() { return thread_index_anew() / SHAPE::STRIP_LANES; }
 template <class SHAPE> DEVICE unsigned strip_lane() { return thread_index_anew() % SHAPE::STRIP_LANES; }
+
+/* The same of any tile. DENSE, threads after those of the last strip have none. */
+template <class SHAPE> DEVICE unsigned strip_number(const row_memory<SHAPE> &memory) {
+    return SHAPE::DENSE ? thread_index_anew() * memory.inverse >> 16 : strip_number<SHAPE>();
+}
+template <class SHAPE> DEVICE unsigned strip_lane(const row_memory<SHAPE> &memory) {
+    return SHAPE::DENSE ? thread_index_anew() - strip_number(memory) * memory.across : strip_lane<SHAPE>();
+}
 
 /* The tile's columns in units, one for each lane that has any; or APART, several. */
 template <class SHAPE> DEVICE unsigned units_of(const tile_pass &pass, const row_place &place) {
@@ -150,16 +181,23 @@ template <class SHAPE> DEVICE void put_columns(const row_memory<SHAPE> &memory, 
     }
 }
 
-/* The calling strip's first row in the table, and how many of its rows are there. */
-template <class SHAPE> DEVICE size_t strip_row_of(const row_place &place) {
-    return static_cast<size_t>(place.row) * SHAPE::TILE_ROWS + strip_number<SHAPE>() * SHAPE::STRIP_ROWS;
+/* Whether the calling thread has columns of a strip. */
+template <class SHAPE>
+DEVICE bool has_columns(const tile_pass &pass, const row_place &place, const row_memory<SHAPE> &memory) {
+    return SHAPE::DENSE ? thread_index_anew() < SHAPE::STRIPS * memory.across
+                        : strip_lane(memory) < units_of<SHAPE>(pass, place);
 }
-template <class SHAPE> DEVICE unsigned strip_rows_of(const tile_pass &pass, const row_place &place) {
-    const size_t first = strip_row_of<SHAPE>(place), left = first < pass.rows ? pass.rows - first : 0;
+
+/* A strip's first row in the table, and how many of its rows are there. */
+template <class SHAPE> DEVICE size_t strip_row_of(const row_place &place, unsigned strip) {
+    return static_cast<size_t>(place.row) * SHAPE::TILE_ROWS + strip * SHAPE::STRIP_ROWS;
+}
+template <class SHAPE> DEVICE unsigned strip_rows_of(const tile_pass &pass, const row_place &place, unsigned strip) {
+    const size_t first = strip_row_of<SHAPE>(place, strip), left = first < pass.rows ? pass.rows - first : 0;
     return left < SHAPE::STRIP_ROWS ? static_cast<unsigned>(left) : SHAPE::STRIP_ROWS;
 }
 template <class SHAPE> DEVICE row_input<SHAPE> *own_rows(const row_memory<SHAPE> &memory) {
-    return memory.rows + strip_number<SHAPE>() * SHAPE::STRIP_ROWS * memory.across;
+    return memory.rows + strip_number(memory) * strip_pitch<SHAPE>(memory.across);
 }
 
 template <class VECTOR> DEVICE void add_to_right(const VECTOR &left, VECTOR &right) {
@@ -210,12 +248,12 @@ DEVICE row_vector<SHAPE> strip_total(const row_memory<SHAPE> &memory, unsigned l
 /* Puts the total of the strip's rows where the other strips see it after a barrier. */
 template <class SHAPE>
 DEVICE void put_rows_totals(const tile_pass &pass, const row_place &place, const row_memory<SHAPE> &memory) {
-    const unsigned lane = strip_lane<SHAPE>();
-    if (lane < units_of<SHAPE>(pass, place)) {
+    const unsigned lane = strip_lane(memory);
+    if (has_columns(pass, place, memory)) {
         with_row_kind<SHAPE>(pass, [&](auto kind) {
             const row_vector<SHAPE> total =
                 strip_total<SHAPE, decltype(kind)::value>(memory, lane, own_rows(memory) + lane);
-            put_columns(memory, lane, memory.totals + strip_number<SHAPE>() * memory.across + lane, total);
+            put_columns(memory, lane, memory.totals + strip_number(memory) * memory.across + lane, total);
         });
     }
 }
@@ -238,7 +276,7 @@ template <class SHAPE> DEVICE void put_rows_magnitude(const tile_pass &pass, con
                                                       const row_memory<SHAPE> &memory, row_block<SHAPE> &block) {
     typedef memory_vector<SHAPE> vector;
     constexpr unsigned COUNT = VECTOR_BYTES / sizeof(typename SHAPE::Sum);
-    const unsigned lane = strip_lane<SHAPE>();
+    const unsigned lane = strip_lane(memory);
     const vector *const rows = reinterpret_cast<const vector *>(own_rows(memory)) + lane;
     uint32_t bits = 0;
     if constexpr (SHAPE::PIECES) {
@@ -255,7 +293,7 @@ template <class SHAPE> DEVICE void put_rows_magnitude(const tile_pass &pass, con
     }
     bits = warp_or(WARP_ALL, bits);
     if (lane == 0)
-        block.magnitudes[strip_number<SHAPE>()] = bits;
+        block.magnitudes[strip_number(memory)] = bits;
 }
 
 /* The tile's total in one of its columns, by one thread. What is to the left of a strip in its unit is then one row at

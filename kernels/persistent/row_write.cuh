@@ -7,9 +7,8 @@
 
 /* Calls add(left) for all that is to the left of the strip's rows in the lane's columns, the lowest level first, the
  * seed of their unit last. */
-template <class SHAPE, class ADD>
-DEVICE void add_lefts(const row_place &place, const row_memory<SHAPE> &memory, unsigned lane, const ADD &add) {
-    const unsigned strip = strip_number<SHAPE>();
+template <class SHAPE, class ADD> DEVICE void add_lefts(const row_place &place, const row_memory<SHAPE> &memory,
+                                                        unsigned strip, unsigned lane, const ADD &add) {
     UNROLL
     for (unsigned half = 1; half < SHAPE::UNIT_STRIPS; half *= 2)
         if (strip & half)
@@ -27,7 +26,7 @@ DEVICE void add_lefts(const row_place &place, const row_memory<SHAPE> &memory, u
  * strip's seed only where that unit is a left half. */
 template <class SHAPE>
 DEVICE void take_end_above(const row_memory<SHAPE> &memory, unsigned lane, row_vector<SHAPE> &before) {
-    const unsigned strip = strip_number<SHAPE>(), unit = strip / SHAPE::UNIT_STRIPS;
+    const unsigned strip = strip_number(memory), unit = strip / SHAPE::UNIT_STRIPS;
     if (strip == 0 || strip % SHAPE::UNIT_STRIPS != 0)
         return;
     before = get_columns(memory, lane, memory.totals + (strip - 1) * memory.across + lane);
@@ -86,16 +85,18 @@ DEVICE void write_lane(const tile_pass &pass, bool exclusive, const row_place &p
     typedef row_vector<SHAPE> vector;
     constexpr unsigned ROWS = SHAPE::ROWS_AT_ONCE, GROUPS = SHAPE::STRIP_ROWS / ROWS, LEVELS = levels_of(GROUPS);
     const row_input<SHAPE> *from = own_rows(memory) + lane;
-    auto to =
-        target_of_kind<RESULT, Sum>(pass.out) +
-        (static_cast<ptrdiff_t>(strip_row_of<SHAPE>(place)) * pass.out_stride + place.column + lane * SHAPE::UNIT);
-    const unsigned rows = WHOLE ? SHAPE::STRIP_ROWS : strip_rows_of<SHAPE>(pass, place);
+    auto to = target_of_kind<RESULT, Sum>(pass.out) +
+              (static_cast<ptrdiff_t>(strip_row_of<SHAPE>(place, strip_number(memory))) * pass.out_stride +
+               place.column + lane * SHAPE::UNIT);
+    const unsigned rows = WHOLE ? SHAPE::STRIP_ROWS : strip_rows_of<SHAPE>(pass, place, strip_number(memory));
     vector before, totals[LEVELS + 1];
     UNROLL
     for (unsigned c = 0; c < SHAPE::COUNT; c++)
         before.at[c] = sum_identity<Sum>();
+    const unsigned own = SHAPE::DENSE ? strip_number(memory) : 0; /* it takes three instructions to be found anew */
+    const auto strip = [&] { return SHAPE::DENSE ? own : strip_number(memory); };
     if (exclusive || std::is_integral<Sum>::value)
-        add_lefts(place, memory, lane, [&](const vector &left) { add_to_right(left, before); });
+        add_lefts(place, memory, strip(), lane, [&](const vector &left) { add_to_right(left, before); });
     if (SHAPE::UNITS > 2 && exclusive)
         take_end_above(memory, lane, before);
     KEEP_LOOP
@@ -111,7 +112,7 @@ DEVICE void write_lane(const tile_pass &pass, bool exclusive, const row_place &p
                 add_to_right(before, sums[row]);
         } else {
             add_groups<LEVELS>(group, totals, sums);
-            add_lefts(place, memory, lane, [&](const vector &left) {
+            add_lefts(place, memory, strip(), lane, [&](const vector &left) {
                 UNROLL
                 for (unsigned row = 0; row < ROWS; row++)
                     add_to_right(left, sums[row]);
@@ -135,7 +136,7 @@ DEVICE void write_lane(const tile_pass &pass, bool exclusive, const row_place &p
 template <class SHAPE, value_kind KIND, value_kind RESULT>
 DEVICE void write_as(const tile_pass &pass, bool exclusive, const row_place &place, const row_memory<SHAPE> &memory,
                      unsigned lane) {
-    if (strip_rows_of<SHAPE>(pass, place) == SHAPE::STRIP_ROWS)
+    if (strip_rows_of<SHAPE>(pass, place, strip_number(memory)) == SHAPE::STRIP_ROWS)
         write_lane<SHAPE, KIND, RESULT, true>(pass, exclusive, place, memory, lane);
     else
         write_lane<SHAPE, KIND, RESULT, false>(pass, exclusive, place, memory, lane);
@@ -144,8 +145,8 @@ DEVICE void write_as(const tile_pass &pass, bool exclusive, const row_place &pla
 /* By all strips, each its own rows. Small floats become f32, or small floats of their own kind. */
 template <class SHAPE>
 DEVICE void write_rows(const tile_pass &pass, bool exclusive, const row_place &place, const row_memory<SHAPE> &memory) {
-    const unsigned lane = strip_lane<SHAPE>();
-    if (lane >= units_of<SHAPE>(pass, place))
+    const unsigned lane = strip_lane(memory);
+    if (!has_columns(pass, place, memory))
         return;
     with_row_kind<SHAPE>(pass, [&](auto kind) {
         constexpr value_kind KIND = decltype(kind)::value;

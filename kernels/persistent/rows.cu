@@ -79,20 +79,26 @@ template <class SHAPE, row_results RESULTS> struct rows_form {
         lane.place = row_place_of(pass, tile);
         if (SHAPE::PIECES)
             memory.width = units_of<SHAPE>(pass, lane.place);
-        if constexpr (SHAPE::PIECES)
+        if constexpr (SHAPE::DENSE)
+            request_dense<SHAPE>(pass, lane.place, memory, block);
+        else if constexpr (SHAPE::PIECES)
             request_pieces<SHAPE>(pass, lane.place, memory, block);
         else if constexpr (COMES)
             request_rows<SHAPE>(pass, lane.place, memory, block);
         else
             read_rows<SHAPE>(pass, lane.place, lane.values);
     }
-    /* After the first barrier nobody wants the totals of the tile before any more. */
+    /* After the first barrier nobody wants the totals of the tile before any more. DENSE, settle() has that barrier. */
     DEVICE void total(unsigned, unsigned, Lane &lane) {
         if (turn > 0 && thread_index() == 0)
             wait_for_ring<SHAPE::SHARES>(state, lane.place.row / SHAPE::SHARES, panel_of(lane.place), pass.panels);
-        block_barrier();
+        if constexpr (!SHAPE::DENSE)
+            block_barrier();
         if constexpr (COMES) {
-            wait_for_rows<SHAPE>(pass, lane.place, memory, block, turn & 1);
+            if constexpr (SHAPE::DENSE)
+                wait_for_dense<SHAPE>(pass, lane.place, memory, block, turn & 1);
+            else
+                wait_for_rows<SHAPE>(pass, lane.place, memory, block, turn & 1);
             put_rows_totals<SHAPE>(pass, lane.place, memory);
         } else {
             put_bytes_totals<SHAPE>(pass, lane.place, memory, lane.values);
@@ -122,9 +128,16 @@ template <class SHAPE, row_results RESULTS> struct rows_form {
             write_bytes<SHAPE, RESULTS == row_results::EXCLUSIVE>(pass, lane.place, memory, lane.values);
     }
     /* The next tile is drawn here, by the block's last lane when the lane's warp has written: a tile that is drawn
-     * early is brought late, and all behind it wait. */
+     * early is brought late, and all behind it wait. DENSE, strips share warps: all wait for all. */
     DEVICE unsigned settle(unsigned tile, Lane &) {
         warp_barrier(WARP_ALL);
+        if constexpr (SHAPE::DENSE) {
+            if (thread_index() == SHAPE::STRIPS * memory.across - 1)
+                block.ticket = draw_ticket(state, adders, turn == 0, block.role);
+            turn++;
+            block_barrier();
+            return block.ticket;
+        }
         if (thread_index() == SHAPE::THREADS - 1)
             store_release_block(&block.ticket, draw_ticket(state, adders, turn == 0, block.role));
         turn++;

@@ -56,18 +56,24 @@ static bool table_is_right(pair types, size_t rows, size_t columns, bool exclusi
             const float number = static_cast<float>(static_cast<int32_t>(value)) * 1e-3f;
             memcpy(&value, &number, sizeof value);
         }
+    if (types.in == TABLE_F64)
+        for (size_t k = 0; k + 1 < values.size(); k += 2) {
+            const double number = static_cast<double>(static_cast<int32_t>(values[k])) * 1e-3;
+            memcpy(&values[k], &number, sizeof number);
+        }
+    const bool floats = types.in == TABLE_F32 || types.in == TABLE_F64;
     const memory in(values.size() * 4, values.data()), out(bytes, got.data());
     uint64_t overflow = 0, overflow_expected = 0;
     table_scan_options options = {};
     options.exclusive = exclusive;
-    options.first_overflow = types.in == TABLE_F32 ? nullptr : &overflow_expected;
+    options.first_overflow = floats ? nullptr : &overflow_expected;
     table_view from = {values.data(), rows, columns, 0, types.in}, to = {expected.data(), rows, columns, 0, types.out};
     options.backend = TABLE_BACKEND_CPU;
     if (table_prefix_sum(&from, &to, &options) != TABLE_OK)
         abort();
     options.backend = TABLE_BACKEND_CUDA;
     options.strategy = strategy;
-    options.first_overflow = types.in == TABLE_F32 ? nullptr : &overflow;
+    options.first_overflow = floats ? nullptr : &overflow;
     from.data = in.data;
     to.data = in_place ? in.data : out.data;
     return table_prefix_sum(&from, &to, &options) == TABLE_OK &&
@@ -76,7 +82,7 @@ static bool table_is_right(pair types, size_t rows, size_t columns, bool exclusi
 }
 
 static const pair SAME[] = {{TABLE_U32, TABLE_U32}, {TABLE_F32, TABLE_F32}, {TABLE_I64, TABLE_I64}};
-static const pair BYTES = {TABLE_U8, TABLE_U32};
+static const pair BYTES = {TABLE_U8, TABLE_U32}, F64 = {TABLE_F64, TABLE_F64};
 
 static bool stages_are_right(table_strategy strategy, size_t exclusive_columns) {
     for (const pair &types : SAME)
@@ -153,6 +159,7 @@ static const form_case FORM_CASES[] = {
     {FORM_ROWS, 14, SAME[1], 100, 2, 9},
     {FORM_ROWS, 6, SAME[1], 9, 5, 600},    /* two units a tile */
     {FORM_ROWS, 6, SAME[1], 33, 9, 77},    /* two turns of stage 2 */
+    {FORM_ROWS, 6, F64, 15, 25, 77},       /* a thread a column, more tiles than blocks */
     {FORM_ROWS, 18, SAME[0], 263, 1, 300}, /* in pieces */
     {FORM_ROWS, 8, BYTES, 64, 3, 77},
     {FORM_ROWS, 18, BYTES, 136, 1, 300},

@@ -144,22 +144,32 @@ template <class SHAPE> DEVICE bool makes_seed(const turn_lane<SHAPE> &mine, unsi
 }
 
 /* A lane that adds floats makes this before it knows the seed of the turn: the total of the largest block that ends
- * with each of its chunks and lies in them, of all chunks of the turn above them, and of the turn. */
-template <class SHAPE> struct turn_tree { typename SHAPE::Sum blocks[SHAPE::TURN_CHUNKS], above, all; };
+ * with each of its chunks and lies in them; of the largest block of the turn that ends with its last chunk (end); of
+ * the block beside its own at each level of the warp's parts, if that is to the left; and of the turn. */
+template <class SHAPE> struct turn_tree {
+    static constexpr unsigned LEVELS = tree_level_of(turn_block<SHAPE>::PARTS);
+    typename SHAPE::Sum blocks[SHAPE::TURN_CHUNKS], end, left[LEVELS + 1], all;
+};
+
+/* How many levels of parts end with the lane's part. */
+template <class SHAPE> DEVICE unsigned levels_that_end(const turn_lane<SHAPE> &mine) {
+    return tree_ones(mine.first / SHAPE::TURN_CHUNKS);
+}
 template <class SHAPE> DEVICE void add_halves(const turn_lane<SHAPE> &mine, turn_tree<SHAPE> &tree) {
-    constexpr unsigned CHUNKS = SHAPE::TURN_CHUNKS, PARTS = turn_block<SHAPE>::PARTS;
-    static_assert(PARTS <= 2, "halves of a warp");
+    constexpr unsigned CHUNKS = SHAPE::TURN_CHUNKS;
     UNROLL
     for (unsigned k = 0; k < CHUNKS; k++)
         tree.blocks[k] = sum_of_shares(mine.total[k]);
     tree_totals<CHUNKS>(tree.blocks);
-    tree.above = sum_identity<typename SHAPE::Sum>();
-    tree.all = tree.blocks[CHUNKS - 1];
-    if constexpr (PARTS > 1) {
-        const typename SHAPE::Sum other = warp_shuffle_xor(WARP_ALL, tree.all, turn_block<SHAPE>::COLUMNS);
-        if (mine.first > 0)
-            tree.above = other;
+    tree.all = tree.end = tree.blocks[CHUNKS - 1];
+    UNROLL
+    for (unsigned level = 0; level != tree.LEVELS; level++) {
+        const typename SHAPE::Sum other = warp_shuffle_xor(WARP_ALL, tree.all, turn_block<SHAPE>::COLUMNS << level);
+        const bool is_right = (mine.first / CHUNKS >> level & 1) != 0;
+        tree.left[level] = is_right ? other : sum_identity<typename SHAPE::Sum>();
         tree.all = combine(other, tree.all);
+        if (level < levels_that_end(mine))
+            tree.end = tree.all;
     }
 }
 
@@ -167,10 +177,19 @@ template <class SHAPE> DEVICE void add_halves(const turn_lane<SHAPE> &mine, turn
 template <class SHAPE> using turn_seeds = typename SHAPE::Sum[SHAPE::TURN_CHUNKS + 1];
 template <class SHAPE>
 DEVICE void make_seeds(const turn_lane<SHAPE> &mine, const turn_tree<SHAPE> &tree, turn_seeds<SHAPE> &seeds) {
-    seeds[0] = combine(mine.sum, tree.above);
+    constexpr unsigned CHUNKS = SHAPE::TURN_CHUNKS;
+    typename SHAPE::Sum before = mine.sum; /* the largest block that ends with the lane's last chunk */
+    seeds[0] = mine.sum;
     UNROLL
-    for (unsigned k = 0; k < SHAPE::TURN_CHUNKS; k++)
+    for (unsigned level = tree.LEVELS; level-- != 0;) {
+        seeds[0] = combine(seeds[0], tree.left[level]);
+        if (level >= levels_that_end(mine))
+            before = seeds[0];
+    }
+    UNROLL
+    for (unsigned k = 0; k + 1 < CHUNKS; k++)
         seeds[k + 1] = combine(seeds[k & (k + 1)], tree.blocks[k]);
+    seeds[CHUNKS] = combine(before, tree.end);
 }
 template <class SHAPE>
 DEVICE void publish_seeds(unsigned ring, unsigned ready, turn_lane<SHAPE> &mine, const turn_seeds<SHAPE> &seeds) {
@@ -366,7 +385,7 @@ template <class SHAPE> DEVICE void leave_turns(const ring_state<typename SHAPE::
     for (unsigned k = 0; k < CHUNKS; k++) {
         const unsigned end = mine.first + k + 1, level = lowest_bit(end);
         if (ready < block.CHUNKS && end <= ready && (ready >> level) << level == end)
-            to.leave(level, tree.blocks[k]);
+            to.leave(level, k + 1 < CHUNKS ? tree.blocks[k] : tree.end);
     }
 }
 
