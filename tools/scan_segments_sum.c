@@ -95,18 +95,16 @@ static table_status sum_part(struct scan_job *job, const struct scan_part *part,
     return sum_rows(job, part, piece, last, rows - last, NULL, piece->row + last);
 }
 
-/* The keys as the sums of segments of one row each, or as what keeps a type that sums cannot have. */
+/* The keys as the maxima of segments of one row each, which keep -0.0, or as the sums, which have another type. */
 static table_status take_keys(const struct scan_job *job, const struct scan_piece *piece) {
     const struct scan_part part = {.first = job->segments.by, .count = 1};
     const size_t rows = piece->in.rows;
     const table_view in = within(&piece->in, 0, rows, &part), out = within(&piece->out, 0, rows, &part);
     const table_segments each = {
         .kind = TABLE_SEGMENT_OFFSETS, .type = TABLE_I64, .data = job->segments.bounds, .count = rows};
-    const table_operation operation = job->arguments.operation;
-    const table_scan_options options = {
-        .operation = operation == TABLE_MINIMUM || operation == TABLE_MAXIMUM ? operation : TABLE_SUM,
-        .backend = TABLE_BACKEND_CPU,
-        .threads = job->arguments.common.threads};
+    const table_scan_options options = {.operation = in.type == out.type ? TABLE_MAXIMUM : TABLE_SUM,
+                                        .backend = TABLE_BACKEND_CPU,
+                                        .threads = job->arguments.common.threads};
     for (size_t i = 0; i <= rows; i++)
         job->segments.bounds[i] = (int64_t)i;
     return table_segmented_prefix_sum(&in, &out, &each, &options);
@@ -125,7 +123,7 @@ table_status scan_segments_sum(struct scan_job *job, const struct scan_piece *pi
     table_status status = TABLE_OK;
     if (rows == 0 || piece->in.columns == 0)
         return TABLE_OK;
-    scan_segments_find(segments, &job->arguments, piece, job->out_layout.rows);
+    scan_segments_find(segments, &job->arguments, piece, job->input->layout.rows);
     const size_t count = segments->count, end = (size_t)segments->bounds[count];
     clear(&piece->out, 0, (size_t)segments->bounds[0]);
     clear(&piece->out, end, rows - end);
