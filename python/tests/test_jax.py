@@ -295,6 +295,7 @@ def test_segments_of_tables_and_shards():
         rows = np.array([1, 2, min(len(part) for part in parts)])
         got = jax.vmap(each, (batch, None))(x, rows)
         same_bits(got, np.stack([tuplescan.segmented_cumsum(part, rows) for part in parts]))
+    assert jax.vmap(each, (0, None))(x[:, :0], np.array([0])).shape == (3, 0, 4)
     mesh = Mesh(np.array(jax.devices()), ("parts",))
     wide = values((50, 2 * jax.device_count()))
     given = jax.device_put(wide, NamedSharding(mesh, PartitionSpec(None, "parts")))

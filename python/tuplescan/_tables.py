@@ -44,8 +44,8 @@ def float_type(name):
 
 
 def recur(library, a, b, options, h=None, stream=None):
-    """h if it can be that, of the type of the results, or a new array: the recurrence of arrays of that library, on the stream if
-    there is one. Coefficients of small floats are f32, as the recurrence is: .999 of bfloat16 would be 1."""
+    """h if it can be that, of the type of the results, or a new array: the recurrence of arrays of that library, on the
+    stream if there is one. Coefficients of small floats are f32, as the recurrence is: .999 of bfloat16 would be 1."""
     if np.broadcast_shapes(tuple(a.shape), tuple(b.shape)) != tuple(b.shape):
         raise ValueError(f"a: has the shape {tuple(a.shape)}, which does not broadcast to {tuple(b.shape)}, that of b")
     if not a.ndim:

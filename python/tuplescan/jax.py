@@ -1,5 +1,6 @@
-"""Running sums, maxima, minima, products, linear recurrences and sums of segments as primitives of JAX: under jit, grad, jvp and vmap,
-sharded along all axes but the one along which they run. On the CPU, and on CUDA where the package was built with it."""
+"""Running sums, maxima, minima, products, linear recurrences and sums of segments as primitives of JAX: under jit, grad,
+jvp and vmap, sharded along all axes but the one along which they run. On the CPU, and on CUDA where the package was
+built with it."""
 
 import functools
 import itertools
@@ -245,7 +246,8 @@ def _batched_segments(arrays, axes, **options):
     (offsets, x), (own, batch) = arrays, axes
     if own is None:
         x = jnp.moveaxis(x, batch, -1)
-        return _segments.bind(offsets, x.reshape(len(x), -1), **options).reshape(x.shape), 2
+        table = x.reshape(len(x), math.prod(x.shape[1:]))
+        return _segments.bind(offsets, table, **options).reshape(x.shape), 2
     size = offsets.shape[own]
     given = jnp.moveaxis(offsets, own, 0), x if batch is None else jnp.moveaxis(x, batch, 0)
     given = given[0], jnp.broadcast_to(given[1], (size, *given[1].shape[-2:]))
