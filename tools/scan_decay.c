@@ -70,6 +70,10 @@ static int fewer(const struct scan_decay *decay) {
     return fail(EX_DATAERR, "%s: has coefficients of fewer rows than there are", decay->file.name);
 }
 
+static int more(const struct scan_decay *decay) {
+    return fail(EX_DATAERR, "%s: has coefficients of more rows than there are", decay->file.name);
+}
+
 /* The coefficients of rows that come after those that were brought before, or, of a file that can be read anywhere, of
  * any rows. */
 static int bring(struct scan_decay *decay, uint64_t first, size_t rows, char *to) {
@@ -133,13 +137,15 @@ int scan_decay_open(struct scan_decay *decay, const struct scan_arguments *argum
     return code;
 }
 
-int scan_decay_table(struct scan_decay *decay, size_t most, table_view *a) {
+int scan_decay_table(struct scan_decay *decay, size_t rows, size_t most, table_view *a) {
     *a = (table_view){.data = decay->row, .rows = 1, .columns = decay->of.columns, .type = decay->of.type};
     if (decay->row)
         return EX_OK;
     const int code = input_take_table(&decay->file, most);
     *a = input_view(&decay->file);
-    return code;
+    if (code != EX_OK || a->rows == rows)
+        return code;
+    return a->rows < rows ? fewer(decay) : more(decay);
 }
 
 int scan_decay_end(struct scan_decay *decay, uint64_t rows) {
@@ -147,7 +153,7 @@ int scan_decay_end(struct scan_decay *decay, uint64_t rows) {
     if (!file->name)
         return EX_OK;
     if (!decay->row && file->layout.rows != rows)
-        return fail(EX_DATAERR, "%s: has coefficients of more rows than there are", file->name);
+        return more(decay);
     return input_unchanged(file);
 }
 

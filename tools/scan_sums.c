@@ -281,7 +281,7 @@ static int sum_table(struct scan_job *job) {
     table_view a;
     memory_add(&rest, input->layout.bytes);
     memory_add(&rest, needed);
-    code = is_recurrence(job) ? scan_decay_table(&job->decay, memory_left(&rest), &a) : EX_OK;
+    code = is_recurrence(job) ? scan_decay_table(&job->decay, input->layout.rows, memory_left(&rest), &a) : EX_OK;
     if (code == EX_OK && bounds > 0)
         code = scan_segments_room(&job->segments, input->name, input->layout.rows);
     if (code != EX_OK)

@@ -158,6 +158,13 @@ class Segments(CommandTest):
                 (["--segments", "good.npy", "--carry-out", "c.npy"], USAGE, "--carry-out"),
                 (["--segments", "good.npy", "--memory", "1K"], OS_ERROR, "memory")):
             self.assert_refused(code, "scan", "x.npy", "-o", "out.npy", *arguments, says=[says])
+        numpy.savetxt(self.path("x.csv"), RNG.standard_normal(SHAPE), delimiter=",")
+        for rows, says in (1299, "fewer"), (1301, "more"):
+            self.save("decay.npy", numpy.ones((rows, 1)))
+            for segments in [], ["--segments", "good.npy"], ["--by", "0"]:
+                for more in [], ["--reverse"]:  # brings text, and the coefficients, into memory
+                    self.assert_refused(DATA, "scan", "x.csv", *segments, *more, "--decay-file", "decay.npy", "-o",
+                                        "out.npy", says="decay.npy: has coefficients of %s rows" % says)
         self.assert_refused(USAGE, "scan", "x.npy", "x.npy", "-o", "out.npy", "--by", "0", "--reverse", says="one input")
 
 
