@@ -42,16 +42,19 @@ static int open_offsets(struct scan_segments *segments, const char *path, size_t
     return EX_OK;
 }
 
-/* By its name, or else its number. */
+/* By its name, as --field takes it, without quotes, or else its number. */
 static int find_column(struct scan_segments *segments, const char *by, const char *name,
                        const struct table_layout *in) {
     const char *at = in->names;
     uint64_t number;
-    for (size_t column = 0; at && column < in->columns; column++, at += strlen(at) + 1)
-        if (strcmp(at, by) == 0) {
+    for (size_t column = 0; at && column < in->columns; column++, at += strlen(at) + 1) {
+        const size_t length = strlen(at);
+        const bool quoted = length >= 2 && at[0] == '"' && at[length - 1] == '"';
+        if (strlen(by) == length - 2 * quoted && memcmp(at + quoted, by, strlen(by)) == 0) {
             segments->by = column;
             return EX_OK;
         }
+    }
     if (!parse_number(by, SIZE_MAX, &number) || number >= in->columns)
         return fail(EX_USAGE, "--by %s: is none of the %zu columns of %s", by, in->columns, name);
     segments->by = (size_t)number;

@@ -63,10 +63,10 @@ class Segments(CommandTest):
 
     def test_groups_of_text(self):
         with open(self.path("e.csv"), "w") as file:
-            file.write("user,paid\n7,2.5\n7,1\n3,4\n3,\n")
+            file.write('"user",paid\n7,2.5\n7,1\n3,4\n3,\n')
         self.run_command("scan", "e.csv", "--by", "user", "--skip-nan", "-qfo", "out.csv")
         with open(self.path("out.csv")) as file:
-            self.assertEqual(file.read(), "user,paid\n7,2.5\n7,3.5\n3,4\n3,4\n")
+            self.assertEqual(file.read(), '"user",paid\n7,2.5\n7,3.5\n3,4\n3,4\n')
         with open(self.path("e.csv"), "w") as file:
             file.write("user,day,paid\n7,mon,2.5\n7,tue,1\n3,mon,4\n")
         for arguments, sums in ([], (2.5, 3.5, 4)), (["--reverse"], (3.5, 1, 4)):
