@@ -21,8 +21,8 @@ struct scan_decay {
 int scan_decay_open(struct scan_decay *decay, const struct scan_arguments *arguments, const char *name,
                     const struct table_layout *in, const size_t *rows, size_t most);
 
-/* Brings all coefficients, of one row or of `rows` rows, into memory, at most `most` bytes, and tells them as a table. As
- * scan_decay_open(). */
+/* Brings all coefficients, of one row or of `rows` rows, into memory, at most `most` bytes, and tells them as a table.
+ * As scan_decay_open(). */
 int scan_decay_table(struct scan_decay *decay, size_t rows, size_t most, table_view *a);
 
 /* When all `rows` rows are computed: whether there are no coefficients of more, and the file has not changed. */
