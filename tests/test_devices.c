@@ -67,6 +67,7 @@ static void test_stream(void **state) {
     struct random random = {run_seed()};
     struct ends ends = {.from = (const char *)values, .to = (char *)found, .left = sizeof values, .room = sizeof found};
     const table_view in = {values, ROWS, COLUMNS, 0, TABLE_F32}, out = {expected, ROWS, COLUMNS, 0, TABLE_F32};
+    const table_stream_coefficients halves = {.type = TABLE_F32, .columns = 1, .row = &(float){0.5f}};
     int devices[8];
     size_t count = table_devices(NULL, 0) - 1;
     (void)state;
@@ -81,6 +82,15 @@ static void test_stream(void **state) {
     options.read_context = options.write_context = &ends;
     options.devices = devices;
     assert_int_equal(table_stream(&options), TABLE_ERROR_ARGUMENT);
+    options.device_count = 1;
+    options.coefficients = &halves;
+    assert_int_equal(table_stream(&options), TABLE_ERROR_ARGUMENT);
+    assert_non_null(strstr(table_error_detail(), "coefficients are given"));
+    options.coefficients = NULL;
+    options.scan.operation = TABLE_PRODUCT;
+    assert_int_equal(table_stream(&options), TABLE_ERROR_ARGUMENT);
+    assert_non_null(strstr(table_error_detail(), "products of floats"));
+    options.scan.operation = TABLE_SUM;
     options.device_count = count < 8 ? count + 1 : 9;
     if (count < 8) {
         assert_int_equal(table_stream(&options), TABLE_ERROR_BACKEND);

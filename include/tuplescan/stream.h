@@ -131,15 +131,15 @@ typedef struct table_stream_options {
 
     /* NULL: the scan's backend sums. Otherwise device_count numbers of CUDA devices, each of which takes its share of
      * each piece (tuplescan/devices.h); scan.backend is AUTO or CUDA, and scan.threads, 0 being as many as help, are
-     * those that make the totals of the shares. */
+     * those that make the totals of the shares. Not for coefficients and products of floats (ARGUMENT). */
     const int *devices;
     size_t device_count;
 
     table_stream_report *report; /* NULL: no report; filled in after errors, too */
 
-    /* NULL: none. Otherwise the results are those of table_linear_recurrence(), whose b is the input: on the CPU
-     * (BACKEND), without operation, offsets and first_overflow (ARGUMENT); and without shifted_coefficients (ARGUMENT),
-     * as `read` can bring those of any row. */
+    /* NULL: none. Otherwise the results are those of table_linear_recurrence(), whose b is the input, without
+     * operation, offsets, first_overflow and devices (ARGUMENT); and without shifted_coefficients (ARGUMENT), as `read`
+     * can bring those of any row. */
     const table_stream_coefficients *coefficients;
 
     /* Zeros (anything else is an ARGUMENT error): what later versions add. */

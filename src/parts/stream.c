@@ -79,6 +79,11 @@ static table_status check_devices(const table_stream_options *options, table_sca
         return status_fail(TABLE_ERROR_ARGUMENT, "device_count is 0, and devices is given");
     if (scan->backend == TABLE_BACKEND_CPU)
         return status_fail(TABLE_ERROR_ARGUMENT, "devices are of CUDA, and scan.backend is the CPU");
+    if (options->coefficients)
+        return status_fail(TABLE_ERROR_ARGUMENT, "devices have no shares of a recurrence, and coefficients are given");
+    const table_status status = refuse_float_products(CALLER_PARTS, scan->operation, options->out_type);
+    if (status != TABLE_OK)
+        return status;
     if (!backend_cuda(&reason))
         return status_fail(TABLE_ERROR_BACKEND, "the CUDA backend: %s", reason);
     for (size_t i = 0; i < options->device_count; i++)
