@@ -45,7 +45,7 @@ typedef struct table_devices_report {
  *   parts    `count` of them, at least one; any rows each, 0 too; all with the same columns and types. What one part
  *            writes lies in no other part's tables. Parts on different devices, and on the CPU, are summed at the same
  *            time, those on one device one after the other; host tables on a device two at a time
- *   options  operation (other than sums: all parts on the CPU), kept (likewise), exclusive, reverse, offsets,
+ *   options  operation (no products of floats: ARGUMENT), kept (all parts on the CPU), exclusive, reverse, offsets,
  *            skip_nan, skipped, strategy, threads, carry_in, carry_out, state, first_overflow, as for
  *            table_prefix_sum() of the whole table; all else must be 0 (ARGUMENT). NULL: all defaults. threads
  *            are those of the CPU's parts. Carries, state, *first_overflow and *skipped are host memory (BACKEND).

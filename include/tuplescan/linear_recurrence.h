@@ -12,10 +12,10 @@
  *   a row               A = a, e = 0, B = b
  *   a map applied to h  fma(A, h, fma(e, h, B))
  *   map 2 after map 1   A = A2 A1
- *                       e = fma(e2, A1, fma(A2, e1, fma(A2, A1, -A)))
+ *                       e = fma(e2, A1, fma(A2, e1, fma(A2, A1, -A))), a -0.0 counting as +0.0
  *                       B = map 2 applied to B1
  *   the map of a unit, or of a block of units
- *                       A and e become A' = A + e and e - (A' - A), an e of -0.0 counting as +0.0
+ *                       A and e become A' = A + e and e - (A' - A)
  *
  *   P(i) and T are those of prefix_sum.h: in a right half, P(i) is P_right(i) after T(left half).
  *   seed(u) = the T of the blocks of the binary digits of u, applied to the start, the largest block first

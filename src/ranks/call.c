@@ -233,7 +233,7 @@ static void ranks_close(struct ranks_call *call) {
 static bool has_last_rows(const struct together *all) { return all->rank == all->ranks - 1; }
 
 /* Whether the tables lie on the host; there the state is looked at beside them. That they do not is no failure of the
- * caller's, whose last one is left as it was. Other operations than sums have no states on CUDA. */
+ * caller's, whose last one is left as it was. Tables on CUDA are for sums alone. */
 static table_status find_side(const struct ranks_call *call, const table_view *in, const table_view *out,
                               table_scan_options *options) {
     char last[TEXT];

@@ -33,14 +33,14 @@ static const struct option_row scan_rows[] = {
                  "that is not allowed, or an access control list says more, the new file is for its owner alone; its "
                  "other names (hard links) keep the old content"),
     VALUE("operation", "OP", take_operation, SCAN(operation),
-          "sum, max, min or product: what goes down the columns in the place of sums, on the CPU. max and min keep the "
-          "type of the input, and a NaN stays, as in numpy.maximum.accumulate. Begins with 0, 1, or the least or "
-          "greatest value (--exclusive, --offsets)"),
+          "sum, max, min or product: what goes down the columns in the place of sums. max and min keep the type of the "
+          "input, and a NaN stays, as in numpy.maximum.accumulate. Begins with 0, 1, or the least or greatest value "
+          "(--exclusive, --offsets)"),
     VALUE("decay", "A", take_text, SCAN(decay), NULL),
     VALUE(
         "decay-file", "FILE", take_input, SCAN(decay_file),
-        "a recurrence in the place of sums, on the CPU: row i of the output is A times the row before it, and row i "
-        "of INPUT, from 0 or --carry-in on; with --reverse A times the row after it. FILE has one number, a number "
+        "a recurrence in the place of sums: row i of the output is A times the row before it, and row i of "
+        "INPUT, from 0 or --carry-in on; with --reverse A times the row after it. FILE has one number, a number "
         "for each column (a row), one for each row (a column), or one for each value, of the type of INPUT (or f32 "
         "for f16 and bf16): a .npy, which goes along the table as in NumPy, text, or raw values, which are a row where "
         "they are as many as the columns. It is read beside INPUT, may be as large unless it is text, and of several "
