@@ -72,7 +72,8 @@ TABLE_BEGIN
  *                 go back through a recurrence: dh(i) = g(i) + a(i + 1) dh(i + 1). Those of the row where the
  *                 recurrence begins are first_coefficients: the row of a that is beyond this piece of the table
  *                 (`columns` values of a's type side by side, or one where a has one column, for each of `tables`).
- *                 NULL: zeros, with which no carry_in and no state that has begun go together (ARGUMENT).
+ *                 NULL: zeros, with which no carry_in and no state that has begun go together (ARGUMENT; of a state the
+ *                 stream form on CUDA does not know it, and lets nothing through).
  *   offsets, first_overflow, operation  are refused (ARGUMENT)
  *   strategy      FUSED is taken whatever is asked for
  *
