@@ -211,8 +211,7 @@ template <class VALUE, class SEE> DEVICE void bring_tile(const cell_table &table
     }
 }
 
-/* Begins to copy a tile of values that are kept as they are in memory; copies_ahead_wait() is for the caller. Values of
- * other types, and those among which NaNs count as nothing, it leaves alone, and returns false. */
+/* Begins to copy the cells of a tile, PER neighbours at a time. */
 template <class VALUE, unsigned PER> DEVICE void copy_cells_ahead(const cell_table &table, const operator_pass &pass,
                                                                   const operator_place &place, VALUE nothing,
                                                                   VALUE *shared) {
@@ -233,6 +232,8 @@ template <class VALUE, unsigned PER> DEVICE void copy_cells_ahead(const cell_tab
         }
     }
 }
+/* Begins to copy a tile of values that are kept as they are in memory; copies_ahead_wait() is for the caller. Values of
+ * other types, and those among which NaNs count as nothing, it leaves alone, and returns false. */
 template <class VALUE> DEVICE bool copy_tile_ahead(const cell_table &table, const operator_pass &pass,
                                                    const operator_place &place, VALUE nothing, VALUE *shared) {
     if (table.any.without_nan)
