@@ -10,6 +10,7 @@
 #include "message.h"
 #include "state_file.h"
 #include "table_io.h"
+#include "text/field.h"
 
 static void print_state(const struct state_file *file, bool json) {
     const table_state_facts *facts = &file->facts;
@@ -109,11 +110,14 @@ static int list_tables(const struct scan_arguments *arguments, const struct inpu
 /* The name of the next column, as --field takes it: without quotes. NULL where columns have none. */
 static const char *next_name(const char **names, size_t *length) {
     const char *name = *names;
-    *length = name ? strlen(name) : 0;
-    *names = name ? name + *length + 1 : NULL;
-    const bool quoted = *length >= 2 && name[0] == '"' && name[*length - 1] == '"';
-    *length -= quoted ? 2 : 0;
-    return name ? name + quoted : NULL;
+    *length = 0;
+    if (!name)
+        return NULL;
+    const char *end = name + strlen(name);
+    *names = end + 1;
+    text_cut_quotes(&name, &end);
+    *length = (size_t)(end - name);
+    return name;
 }
 
 /* The columns of a text that have names, or something else than numbers. */

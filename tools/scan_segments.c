@@ -6,6 +6,7 @@
 #include "memory.h"
 #include "message.h"
 #include "number.h"
+#include "text/field.h"
 
 int scan_segments_check(const struct scan_arguments *arguments) {
     const char *const option = arguments->segments ? "--segments" : "--by";
@@ -45,12 +46,14 @@ static int open_offsets(struct scan_segments *segments, const char *path, size_t
 /* By its name, as --field takes it, without quotes, or else its number. */
 static int find_column(struct scan_segments *segments, const char *by, const char *name,
                        const struct table_layout *in) {
-    const char *at = in->names;
+    const char *next = in->names;
+    const size_t length = strlen(by);
     uint64_t number;
-    for (size_t column = 0; at && column < in->columns; column++, at += strlen(at) + 1) {
-        const size_t length = strlen(at);
-        const bool quoted = length >= 2 && at[0] == '"' && at[length - 1] == '"';
-        if (strlen(by) == length - 2 * quoted && memcmp(at + quoted, by, strlen(by)) == 0) {
+    for (size_t column = 0; next && column < in->columns; column++) {
+        const char *at = next, *end = at + strlen(at);
+        next = end + 1;
+        text_cut_quotes(&at, &end);
+        if ((size_t)(end - at) == length && memcmp(at, by, length) == 0) {
             segments->by = column;
             return EX_OK;
         }

@@ -14,11 +14,16 @@ static const char *skip_delimiters(const char *at, const char *end) {
     return at;
 }
 
-/* Cuts off quotes, and blanks within them. Whether there were quotes. */
-static bool trim(const char **from, const char **end) {
+bool text_cut_quotes(const char **from, const char **end) {
     const bool quoted = *end - *from >= 2 && **from == '"' && (*end)[-1] == '"';
     *from += quoted;
     *end -= quoted;
+    return quoted;
+}
+
+/* Cuts off quotes, and blanks within them. Whether there were quotes. */
+static bool trim(const char **from, const char **end) {
+    const bool quoted = text_cut_quotes(from, end);
     while (*from < *end && (**from == ' ' || **from == '\t'))
         (*from)++;
     while (*end > *from && ((*end)[-1] == ' ' || (*end)[-1] == '\t'))

@@ -12,6 +12,9 @@ enum text_field {
     TEXT_NAME
 };
 
+/* Cuts off the quotes around a field, if there are any; returns whether there were. */
+bool text_cut_quotes(const char **from, const char **end);
+
 enum text_field text_field_of(const char *from, const char *end);
 
 /* Whether the field begins with a digit, or with signs or points and a digit: so do numbers, and typing errors. */
