@@ -140,9 +140,9 @@ struct kernel_batch {
 };
 int kernel_run_batch(const struct kernel_batch *batch);
 
-/* The same of large tables by one pass in which each is a panel, as far as it can: 0 bytes of workspace say that it
- * cannot; kernel_is_refused() that this device, or where the data begins, does not allow it. The workspace is aligned
- * to 256, its contents unspecified. Not of the data's address. */
+/* Large tables of a batch are summed by one pass in which each is a panel. Where the batch does not allow it, the
+ * workspace has 0 bytes, which do not depend on where the data begins; where the device or that does not, the result
+ * is one of kernel_is_refused(). The workspace is aligned to 256, its contents are unspecified. */
 size_t kernel_tables_workspace(const struct kernel_batch *batch, unsigned processors, int gpu);
 int kernel_run_tables(const struct kernel_batch *batch, void *workspace);
 

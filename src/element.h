@@ -24,8 +24,8 @@ struct element {
     const void *start;    /* what a scan begins with where the caller has no row for that */
     bool start_is_zero;   /* in all bytes, and then those of the identity of elements in any order are, too */
 
-    /* Of maps, and NULL for others: the elements that known values are, the values
-     * of such elements, and the elements that single rows are; `factors` only for recurrences. */
+    /* Maps are made of known values by take() and of single rows by of_row(), whose `factors` only recurrences have;
+     * give() tells the values of the former. Elements that are no maps have NULL. */
     void (*take)(void *elements, const void *values, size_t count);
     void (*give)(void *values, const void *elements, size_t count);
     void (*of_row)(void *elements, const void *factors, const void *values, size_t count);

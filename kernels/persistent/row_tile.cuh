@@ -137,7 +137,7 @@ DEVICE row_place row_place_of(const tile_pass &pass, unsigned tile) {
 template <class SHAPE> DEVICE unsigned strip_number() { return thread_index_anew() / SHAPE::STRIP_LANES; }
 template <class SHAPE> DEVICE unsigned strip_lane() { return thread_index_anew() % SHAPE::STRIP_LANES; }
 
-/* The same of any tile. DENSE, threads after those of the last strip have none. */
+/* The calling thread's strip and lane in any tile. In a dense one the threads after its last strip have none. */
 template <class SHAPE> DEVICE unsigned strip_number(const row_memory<SHAPE> &memory) {
     return SHAPE::DENSE ? thread_index_anew() * memory.inverse >> 16 : strip_number<SHAPE>();
 }
