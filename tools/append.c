@@ -32,7 +32,6 @@ struct growth {
     char *saved; /* the state of the old rows, as it was saved: saved_bytes bytes */
     size_t saved_bytes;
     bool is_growing; /* what lies after `end` is cut off when the command fails, or a signal ends it */
-    struct atomic_file state_file;
 };
 
 static int check_arguments(void *context) {
@@ -92,16 +91,6 @@ static int open_sums(void *context) {
     return EX_OK;
 }
 
-/* Checks that the file has the rows that --at expects. */
-static int check_at(void *context) {
-    const struct growth *growth = context;
-    const struct scan_arguments *arguments = &growth->job.arguments;
-    const size_t rows = growth->fd < 0 ? 0 : growth->old.layout.rows;
-    return !arguments->has_at || arguments->at == rows ? EX_OK
-                                                       : fail(EX_DATAERR, "%s: has %zu rows, not the %llu of --at",
-                                                              arguments->to, rows, (unsigned long long)arguments->at);
-}
-
 static int read_last_row(const struct growth *growth, char *row) {
     const struct table_layout *sums = &growth->old.layout;
     const size_t bytes = sums->columns * table_type_size(sums->type);
@@ -155,15 +144,13 @@ static bool take_state(struct growth *growth, const char *from, size_t bytes, bo
     return true;
 }
 
-/* One state, or two. */
-static int choose_state(struct growth *growth, size_t bytes) {
+/* One state of `one` bytes, or two, in as many bytes as were read. */
+static int choose_state(struct growth *growth, size_t one, size_t bytes) {
     const struct table_layout *sums = &growth->old.layout;
     table_state_facts facts;
-    size_t one = 0, damaged = 0;
+    size_t damaged = 0;
     bool whole;
-    const bool known = table_state_bytes_of(growth->job.arguments.operation, table_sum_type(sums->type), sums->columns,
-                                            &one) == TABLE_OK;
-    for (size_t at = 0; known && at + one <= bytes && at <= one; at += one) {
+    for (size_t at = 0; at + one <= bytes && at <= one; at += one) {
         if (take_state(growth, growth->saved + at, one, &whole))
             return check_last_row(growth);
         damaged += !whole && table_state_describe(growth->saved + at, one, &facts) == TABLE_OK && facts.version != 0 &&
@@ -177,21 +164,26 @@ static int choose_state(struct growth *growth, size_t bytes) {
                 table_operation_name(growth->job.arguments.operation));
 }
 
-/* Reads the state of the sums that are there, if any are. */
+/* Checks that the file has the rows that --at expects, and reads the state of the sums that are there, if any are. */
 static int read_state(void *context) {
     struct growth *growth = context;
+    const struct scan_arguments *arguments = &growth->job.arguments;
     const struct table_layout *sums = &growth->old.layout;
+    const size_t rows = growth->fd < 0 ? 0 : sums->rows;
     size_t one = 0;
+    if (arguments->has_at && arguments->at != rows)
+        return fail(EX_DATAERR, "%s: has %zu rows, not the %llu of --at", arguments->to, rows,
+                    (unsigned long long)arguments->at);
     if (growth->fd < 0)
         return EX_OK;
     const table_status status =
-        table_state_bytes_of(growth->job.arguments.operation, table_sum_type(sums->type), sums->columns, &one);
+        table_state_bytes_of(arguments->operation, table_sum_type(sums->type), sums->columns, &one);
     if (status != TABLE_OK)
         return fail_status(growth->old.name, status);
     growth->job.kept = 2 * one;
     growth->saved = malloc(2 * one);
     growth->job.state.state = calloc(1, one);
-    if (one > memory_limit(growth->job.arguments.common.memory) / 3 || !growth->saved || !growth->job.state.state)
+    if (one > memory_limit(arguments->common.memory) / 3 || !growth->saved || !growth->job.state.state)
         return fail(EX_OSERR, "%s: out of memory for three times %zu bytes; --memory says how much may be used",
                     growth->state_path, one);
     const int fd = growth->job.state.lock = transfer_open(growth->state_path, O_RDONLY);
@@ -203,27 +195,21 @@ static int read_state(void *context) {
     if (code != EX_OK)
         return code;
     const ssize_t got = transfer_read_all(fd, growth->saved, 2 * one);
-    return got < 0 ? fail(EX_IOERR, "%s: %s", growth->state_path, strerror(errno)) : choose_state(growth, (size_t)got);
+    return got < 0 ? fail(EX_IOERR, "%s: %s", growth->state_path, strerror(errno))
+                   : choose_state(growth, one, (size_t)got);
 }
 
-/* Replaces the state's file: by the old state, if it is wanted and there is one, and the new one, if that is, after
- * it. Where there were no sums, no file is replaced: it is that of another append, which was faster. */
-static int write_state(struct growth *growth, bool with_old, bool with_new) {
+/* Replaces the state's file: by the old state, if it is wanted and there is one, and the new one after it. Where there
+ * were no sums, no file is replaced: it is that of another append, which was faster. */
+static int write_state(struct growth *growth, bool with_old) {
     struct state_file *state = &growth->job.state;
-    struct atomic_file *file = &growth->state_file;
+    struct atomic_file *file = &state->output;
     int code = atomic_file_open(file, growth->state_path, growth->fd >= 0);
     if (code == EX_OK && with_old && growth->saved)
         code = atomic_file_write(file, growth->saved, growth->saved_bytes);
-    if (code == EX_OK && with_new)
+    if (code == EX_OK)
         code = atomic_file_write(file, state->state, state->bytes);
     return code == EX_OK ? atomic_file_publish(file, NULL) : code;
-}
-
-/* The file holds the state of the old rows and that of the new ones, once these have been summed. */
-static int save_state(struct growth *growth) {
-    struct state_file *state = &growth->job.state;
-    const table_status status = table_state_save(state->state, state->state, state->bytes);
-    return status == TABLE_OK ? write_state(growth, true, true) : fail_status(growth->state_path, status);
 }
 
 /* Rows of the inputs, and their sums, are like those that are there. */
@@ -236,26 +222,6 @@ static int check_shape(void *context) {
                ? EX_OK
                : fail(EX_DATAERR, "%s: its sums would be %s, and those of %s are %s", growth->job.name,
                       table_type_name(more->type), growth->old.name, table_type_name(there->type));
-}
-
-static int begin_sums(struct growth *growth) {
-    struct scan_job *job = &growth->job;
-    return open_output(&job->output, job->arguments.to, false, &output_npy, &job->out_layout);
-}
-
-static int finish_sums(struct growth *growth) {
-    struct scan_job *job = &growth->job;
-    int code = scan_finish_output(job);
-    if (code == EX_OK)
-        code = atomic_file_finish(&job->output);
-    if (code == EX_OK)
-        code = save_state(growth);
-    if (code != EX_OK)
-        return code;
-    code = atomic_file_publish(&job->output, NULL);
-    if (code != EX_OK && unlink(growth->state_path) != 0) /* else it would be that of whatever is in its place */
-        message("%s: could not be removed: %s", growth->state_path, strerror(errno));
-    return code;
 }
 
 /* The header of the old rows and the new ones, as far as those are known. */
@@ -316,21 +282,6 @@ static int begin_growth(struct growth *growth) {
     return atomic_file_reserve(&job->output, job->out_layout.bytes);
 }
 
-static int finish_growth(struct growth *growth) {
-    int code = atomic_file_finish(&growth->job.output);
-    if (code == EX_OK)
-        code = save_state(growth);
-    if (code == EX_OK)
-        code = write_header_in_place(growth);
-    if (code != EX_OK)
-        return code;
-    signals_truncate(-1, 0);
-    growth->is_growing = false;
-    if (write_state(growth, false, true) != EX_OK) /* two will do as well as one, but not for others */
-        message("%s: holds the state of the old rows, too, which only append takes", growth->state_path);
-    return EX_OK;
-}
-
 /* Of a growth that has failed, what lies after the rows that the header counts. */
 static void cut_off(const struct growth *growth) {
     signals_truncate(-1, 0);
@@ -340,14 +291,48 @@ static void cut_off(const struct growth *growth) {
 
 static int begin(void *context) {
     struct growth *growth = context;
-    growth->job.output_format = &output_npy;
-    growth->job.rows_said = growth->job.out_layout.rows;
-    return growth->fd < 0 ? begin_sums(growth) : begin_growth(growth);
+    struct scan_job *job = &growth->job;
+    job->output_format = &output_npy;
+    job->rows_said = job->out_layout.rows;
+    return growth->fd < 0 ? open_output(&job->output, job->arguments.to, false, &output_npy, &job->out_layout)
+                          : begin_growth(growth);
 }
 
+/* New sums get their name when their state is there; without a name it would be the state of whatever is in its place. */
+static int publish_sums(struct growth *growth) {
+    const int code = atomic_file_publish(&growth->job.output, NULL);
+    if (code != EX_OK && unlink(growth->state_path) != 0)
+        message("%s: could not be removed: %s", growth->state_path, strerror(errno));
+    return code;
+}
+
+/* Old sums that have grown count the new rows, and then the state of the old rows is no longer needed. */
+static int end_growth(struct growth *growth) {
+    const int code = write_header_in_place(growth);
+    if (code != EX_OK)
+        return code;
+    signals_truncate(-1, 0);
+    growth->is_growing = false;
+    if (write_state(growth, false) != EX_OK) /* two will do as well as one, but not for others */
+        message("%s: holds the state of the old rows, too, which only append takes", growth->state_path);
+    return EX_OK;
+}
+
+/* The sums, and then the state of the old rows and that of the new ones, are on the disk before anything counts them. */
 static int finish(void *context) {
     struct growth *growth = context;
-    return growth->fd < 0 ? finish_sums(growth) : finish_growth(growth);
+    struct scan_job *job = &growth->job;
+    struct state_file *state = &job->state;
+    int code = growth->fd < 0 ? scan_finish_output(job) : EX_OK;
+    if (code == EX_OK)
+        code = atomic_file_finish(&job->output);
+    if (code != EX_OK)
+        return code;
+    const table_status status = table_state_save(state->state, state->state, state->bytes);
+    code = status == TABLE_OK ? write_state(growth, true) : fail_status(growth->state_path, status);
+    if (code != EX_OK)
+        return code;
+    return growth->fd < 0 ? publish_sums(growth) : end_growth(growth);
 }
 
 static void close_all(void *context) {
@@ -355,7 +340,6 @@ static void close_all(void *context) {
     if (growth->is_growing)
         cut_off(growth);
     scan_close(&growth->job);
-    atomic_file_discard(&growth->state_file);
     input_close(&growth->old);
     if (growth->fd >= 0)
         close(growth->fd);
@@ -363,12 +347,12 @@ static void close_all(void *context) {
 }
 
 int append_main(int argc, char **argv) {
-    static const struct job_step steps[] = {{open_sums, STEP_READ, false},   {check_at, STEP_READ, false},
-                                            {read_state, STEP_READ, false},  {scan_open_tables, STEP_READ, false},
-                                            {check_shape, STEP_READ, false}, {begin, STEP_WRITE, false},
-                                            {scan_sum_up, STEP_WORK, true},  {finish, STEP_WRITE, false}};
+    static const struct job_step steps[] = {{open_sums, STEP_READ, false},        {read_state, STEP_READ, false},
+                                            {scan_open_tables, STEP_READ, false}, {check_shape, STEP_READ, false},
+                                            {begin, STEP_WRITE, false},           {scan_sum_up, STEP_WORK, true},
+                                            {finish, STEP_WRITE, false}};
     static const struct job_table table = {&options_of_append, check_arguments,  JOB_STEPS(steps),
                                            scan_tell,          scan_free_tables, close_all};
-    static struct growth growth = {.job = SCAN_NO_FILES, .fd = -1, .state_file = ATOMIC_FILE_NONE};
+    static struct growth growth = {.job = SCAN_NO_FILES, .fd = -1};
     return job_run(&table, &growth, &growth.job.arguments.common, argc, argv);
 }

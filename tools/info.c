@@ -107,26 +107,13 @@ static int list_tables(const struct scan_arguments *arguments, const struct inpu
     return code == EX_OK && listing.out_of_memory ? fail(EX_OSERR, "%s: out of memory", path) : code;
 }
 
-/* The name of the next column, as --field takes it: without quotes. NULL where columns have none. */
-static const char *next_name(const char **names, size_t *length) {
-    const char *name = *names;
-    *length = 0;
-    if (!name)
-        return NULL;
-    const char *end = name + strlen(name);
-    *names = end + 1;
-    text_cut_quotes(&name, &end);
-    *length = (size_t)(end - name);
-    return name;
-}
-
 /* The columns of a text that have names, or something else than numbers. */
 static void print_columns(const struct input_file *file) {
     const char *names = file->layout.names;
     for (size_t i = 0; i < file->layout.columns && file->format->delimiter; i++) {
         const uint64_t line = input_text_other(file, i);
         size_t length;
-        const char *name = next_name(&names, &length);
+        const char *name = text_next_name(&names, &length);
         if (!name && !line)
             continue;
         printf("column %-4zu ", i);
@@ -142,7 +129,7 @@ static int print_columns_json(const struct input_file *file) {
     json_array("column_names");
     for (size_t i = 0; i < file->layout.columns && names; i++) {
         size_t length;
-        const char *name = next_name(&names, &length);
+        const char *name = text_next_name(&names, &length);
         char *const text = strndup(name, length);
         if (!text)
             return fail(EX_OSERR, "%s: out of memory", file->name);

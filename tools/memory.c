@@ -56,12 +56,16 @@ static size_t limit_of_resource(int which) {
     return getrlimit(which, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY ? (size_t)limit.rlim_cur : SIZE_MAX;
 }
 
-/* All that the process may use. */
+/* All that the process may use; it is looked for once, by the thread that runs the command. */
 static size_t limit_of_process(void) {
+    static size_t limit;
+    if (limit > 0)
+        return limit;
     const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
-    size_t limit = pages > 0 && page > 0 ? (size_t)pages * (size_t)page : SIZE_MAX;
+    limit = pages > 0 && page > 0 ? (size_t)pages * (size_t)page : SIZE_MAX;
     cgroups_each("memory", look_at_cgroup, &limit);
-    return least(limit, least(limit_of_resource(RLIMIT_AS), limit_of_resource(RLIMIT_DATA)));
+    limit = least(limit, least(limit_of_resource(RLIMIT_AS), limit_of_resource(RLIMIT_DATA)));
+    return limit;
 }
 
 size_t memory_there(size_t asked) { return asked ? asked : limit_of_process() / SHARE * (SHARE - 1); }

@@ -5,13 +5,60 @@
 #include <tuplescan/stream.h>
 
 #include "job.h"
-#include "scan_decay.h"
-#include "scan_segments.h"
 #include "state_file.h"
 #include "table_io.h"
 #include "text/beside.h"
 
 #define SCAN_NONE TABLE_NO_OVERFLOW
+
+/* The coefficients of a scan that is a recurrence: --decay and --decay-file. */
+struct scan_decay {
+    table_stream_coefficients of; /* as a stream is told */
+    struct input_file file;       /* of --decay-file */
+    void *row;                    /* the coefficients of every row; NULL: rows have their own */
+    bool goes_anywhere;           /* rows are read from the last one on */
+    uint64_t above;               /* rows of the inputs before the one that is read */
+    int code;                     /* what bringing coefficients failed with, after a message */
+};
+
+/* A scan whose sums begin anew: --segments and --by. Its table goes through memory in pieces, and a segment that is in
+ * several of them goes on from a state. Rows are counted in the order in which they are summed: with --reverse from the
+ * last one, and tables have negative strides. */
+
+/* Columns side by side that are summed. */
+struct scan_part {
+    size_t first, count;
+    void *state; /* of the segment that goes on in the next piece; NULL: there is one piece */
+    size_t state_bytes;
+};
+
+struct scan_segments {
+    struct input_file file; /* of --segments: the offsets */
+    size_t by;              /* the column of --by, whose values stay */
+    struct scan_part parts[2];
+    size_t next;       /* of the offsets, the first that does not lie in the rows above the piece */
+    uint64_t last_key; /* the bits of the key of the row above the piece */
+    uint64_t begun;    /* the row where the segment began that goes on in the piece */
+
+    /* Segment s of `count` segments in the piece has its rows from bounds[s] up to bounds[s + 1]. */
+    int64_t *bounds;
+    size_t count;
+    bool goes_in, goes_out; /* the first one began above the piece; the last one ends below it */
+
+    size_t room; /* rows that a piece may have; and where they are read, with their coefficients, and summed */
+    char *in, *factors, *out;
+};
+
+struct scan_piece {
+    uint64_t row; /* the number of its first row */
+    bool is_last; /* no rows come after it */
+    table_view a; /* of a recurrence: the coefficients, perhaps one row for all */
+    table_view in, out;
+};
+
+static inline bool scan_has_segments(const struct scan_arguments *arguments) {
+    return arguments->segments || arguments->by;
+}
 
 /* The first sum that is not finite though all values in it are. */
 struct not_finite {
@@ -33,9 +80,8 @@ struct scan_job {
     struct scan_decay decay;
     struct scan_segments segments;
     struct text_beside beside;
-    void *own_state; /* of sums over several inputs, without --continue */
     struct atomic_file output, carry_file;
-    struct state_file state;
+    struct state_file state; /* of --continue, or, without a file, of sums over several inputs */
     const struct output_format *output_format, *carry_format;
     struct table_layout out_layout, carry_layout;
     table_type there; /* of the sums that are there already; 0: there are none */
@@ -56,6 +102,10 @@ struct scan_job {
 #define SCAN_NO_FILES                                                                                                  \
     { .output = ATOMIC_FILE_NONE, .carry_file = ATOMIC_FILE_NONE, .state = STATE_FILE_NONE }
 
+static inline bool scan_is_recurrence(const struct scan_job *job) {
+    return job->arguments.operation == TABLE_RECURRENCE;
+}
+
 /* The steps of a scan, which `append` takes, too; each returns EX_OK, or the exit code after a message. Opens the
  * inputs and finds out what is to be summed. */
 job_function scan_open_tables;
@@ -70,6 +120,9 @@ job_function scan_sum_up;
 /* Writes sums of the job `context`, after the header: the callback of a stream, which leaves the exit code in
  * job->write_code. */
 table_write_callback scan_write_sums;
+
+/* The options of the scan of the job's input. What came above it is in the state, if anything did. */
+table_scan_options scan_options(const struct scan_job *job);
 
 /* Adds what a stream, or a call on a piece, reports. */
 void scan_add_report(table_stream_report *sum, const table_stream_report *report);
@@ -90,5 +143,52 @@ void not_finite_look_at_end(struct scan_job *job);
 /* When the work is done: the report of --json, or the summary; and what standard error is told of fewer threads than
  * asked, of sums that are not finite, and of those that have left their type. The exit code. */
 job_function scan_tell;
+
+/* Has that many bytes remembered between the rows, if they may be used: EX_OK, or the exit code after a message; and the
+ * bytes that a whole table beside the inputs may have. */
+int scan_keep(struct scan_job *job, const char *name, size_t bytes);
+size_t scan_memory_left(const struct scan_job *job);
+
+/* Brings the coefficients of a recurrence: a number, a row, or the beginning of a file. EX_OK, or the exit code after a
+ * message. */
+int scan_decay_open(struct scan_job *job);
+
+/* Brings all coefficients, of one row or of `rows` rows, into memory, at most `most` bytes, and tells them as a table.
+ * As scan_decay_open(). */
+int scan_decay_table(struct scan_decay *decay, size_t rows, size_t most, table_view *a);
+
+/* When all `rows` rows are computed: whether there are no coefficients of more, and the file has not changed. */
+int scan_decay_end(struct scan_decay *decay, uint64_t rows);
+
+void scan_decay_close(struct scan_decay *decay);
+
+/* Whether all options go with segments. EX_OK, or EX_USAGE after a message. */
+int scan_segments_check(const struct scan_arguments *arguments);
+
+/* Brings the offsets, or finds the column. EX_OK, or the exit code after a message. */
+int scan_segments_open(struct scan_job *job);
+
+/* Whether the offsets never fall and lie in that many rows. EX_OK, or the exit code after a message. */
+int scan_segments_look(const struct scan_job *job, uint64_t rows);
+
+/* Finds the segments of the next piece. */
+void scan_segments_find(struct scan_job *job, const struct scan_piece *piece);
+
+/* Bytes of the bounds in pieces of that many rows, SIZE_MAX if these are too many; and the memory for them: EX_OK, or
+ * the exit code after a message. */
+size_t scan_segments_bytes(size_t rows);
+int scan_segments_room(struct scan_segments *segments, const char *name, size_t rows);
+
+void scan_segments_close(struct scan_segments *segments);
+
+/* The sums of the next piece; what is in no segment is 0, and the column of --by is what it was. */
+table_status scan_segments_sum(struct scan_job *job, const struct scan_piece *piece);
+
+/* The sums of the job's input, which is read and written in pieces, with --reverse from its end. EX_OK, or the exit
+ * code after a message. */
+int scan_segments_stream(struct scan_job *job);
+
+/* Turns the order of the rows. */
+void scan_piece_turn(struct scan_piece *piece);
 
 #endif

@@ -1,4 +1,5 @@
-#include "scan_decay.h"
+/* The coefficients of a recurrence: a number, a row, or a file that is read beside the table. */
+#include "scan.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -18,37 +19,40 @@ static bool is_flat(const struct scan_decay *decay, const struct table_layout *i
     return file->format == &input_raw || (!is_text(decay) && file->layout.dimensions < in->dimensions);
 }
 
-static int wrong_shape(const struct scan_decay *decay, const char *name, const struct table_layout *in) {
+static int wrong_shape(const struct scan_job *job) {
+    const struct scan_decay *decay = &job->decay;
     const struct table_layout *layout = &decay->file.layout;
     return fail(EX_DATAERR,
                 "%s: has %zu x %zu values, which are no number, row, column or table of coefficients for the %zu "
                 "columns of %s, or not for its rows",
-                decay->file.name, layout->rows, layout->columns, in->columns, name);
+                decay->file.name, layout->rows, layout->columns, job->inputs[0].layout.columns, job->name);
 }
 
-/* A file of values without a shape: a row, a column, or a table. */
-static bool shape_values(struct table_layout *layout, const struct table_layout *in, const size_t *rows) {
+/* A file of values without a shape: a row, a column, or a table. `rows`: of the table; NULL: they are not known. */
+static bool shape_values(struct table_layout *layout, size_t columns, const size_t *rows) {
     const size_t count = layout->rows;
-    if (count == 1 || in->columns < 2 || (rows ? *rows == count : count % in->columns != 0))
+    if (count == 1 || columns < 2 || (rows ? *rows == count : count % columns != 0))
         return true;
-    return count % in->columns == 0 && layout_set(layout, layout->type, count / in->columns, in->columns);
+    return count % columns == 0 && layout_set(layout, layout->type, count / columns, columns);
 }
 
 /* What the file is to the table: *is_row, or one row or number for each of the table's rows. */
-static int choose_shape(struct scan_decay *decay, const char *name, const struct table_layout *in, const size_t *rows,
-                        bool *is_row) {
+static int choose_shape(struct scan_job *job, bool *is_row) {
+    struct scan_decay *decay = &job->decay;
     struct table_layout *layout = &decay->file.layout;
+    const struct table_layout *in = &job->inputs[0].layout;
+    const size_t *rows = job->rows_known ? &job->out_layout.rows : NULL;
     *is_row = is_flat(decay, in) && layout->rows * layout->columns == in->columns;
     if (*is_row) {
         decay->of.columns = in->columns;
         return EX_OK;
     }
-    if (decay->file.format == &input_raw && !shape_values(layout, in, rows))
-        return wrong_shape(decay, name, in);
+    if (decay->file.format == &input_raw && !shape_values(layout, in->columns, rows))
+        return wrong_shape(job);
     decay->of.columns = layout->columns;
     *is_row = layout->rows == 1;
     const bool is_like = layout->columns == 1 || layout->columns == in->columns;
-    return is_like && (*is_row || !rows || *rows == layout->rows) ? EX_OK : wrong_shape(decay, name, in);
+    return is_like && (*is_row || !rows || *rows == layout->rows) ? EX_OK : wrong_shape(job);
 }
 
 static size_t row_bytes_of(const struct scan_decay *decay) {
@@ -103,31 +107,30 @@ static int read_number(struct scan_decay *decay, const char *text, table_type ty
                : fail(EX_USAGE, "--decay %s: is no number of %s", text, table_type_name(type));
 }
 
-static int check_type(const struct scan_decay *decay, const char *name, const struct table_layout *in) {
-    const table_type type = decay->file.layout.type;
-    if (type == in->type || type == table_kept_type(TABLE_RECURRENCE, in->type))
-        return EX_OK;
-    return fail(EX_DATAERR, "%s: its type is %s, and that of %s is %s", decay->file.name, table_type_name(type), name,
-                table_type_name(in->type));
+static int check_type(const struct scan_job *job, table_type kept) {
+    const struct input_file *file = &job->decay.file;
+    const table_type type = file->layout.type, in = job->inputs[0].layout.type;
+    return type == in || type == kept ? EX_OK
+                                      : fail(EX_DATAERR, "%s: its type is %s, and that of %s is %s", file->name,
+                                             table_type_name(type), job->name, table_type_name(in));
 }
 
-int scan_decay_open(struct scan_decay *decay, const struct scan_arguments *arguments, const char *name,
-                    const struct table_layout *in, const size_t *rows, size_t most) {
-    const table_type kept = table_kept_type(TABLE_RECURRENCE, in->type);
+static int open_file(struct scan_job *job, table_type kept) {
+    const struct scan_arguments *arguments = &job->arguments;
+    const size_t most = scan_memory_left(job);
     const struct input_request request = {
-        .like = kept, .raw_type = in->type, .memory = most, .tells = !arguments->common.quiet};
+        .like = kept, .raw_type = job->inputs[0].layout.type, .memory = most, .tells = !arguments->common.quiet};
+    struct scan_decay *const decay = &job->decay;
     struct input_file *const file = &decay->file;
     bool is_row;
-    if (arguments->decay)
-        return read_number(decay, arguments->decay, kept);
     int code = input_start(file, arguments->decay_file, &request);
     if (code == EX_OK)
-        code = check_type(decay, name, in);
+        code = check_type(job, kept);
     decay->goes_anywhere = arguments->reverse;
     if (code == EX_OK && (!file->rows_known || (arguments->reverse && (!input_can_seek(file) || is_text(decay)))))
         code = input_take_table(file, most);
     if (code == EX_OK)
-        code = choose_shape(decay, name, in, rows, &is_row);
+        code = choose_shape(job, &is_row);
     if (code == EX_OK && is_row)
         code = take_row(decay);
     decay->of.type = file->layout.type;
@@ -135,6 +138,18 @@ int scan_decay_open(struct scan_decay *decay, const struct scan_arguments *argum
     decay->of.read = decay->row ? NULL : read_rows;
     decay->of.read_context = decay;
     return code;
+}
+
+int scan_decay_open(struct scan_job *job) {
+    const char *const number = job->arguments.decay;
+    const table_type kept = table_kept_type(TABLE_RECURRENCE, job->inputs[0].layout.type);
+    const struct scan_decay *decay = &job->decay;
+    const struct input_file *file = &decay->file;
+    const int code = number ? read_number(&job->decay, number, kept) : open_file(job, kept);
+    const size_t row = decay->row ? decay->of.columns * table_type_size(decay->of.type) : 0;
+    return code == EX_OK ? scan_keep(job, number ? "--decay" : file->name,
+                                     input_memory(file) + row + (file->data ? file->layout.bytes : 0))
+                         : code;
 }
 
 int scan_decay_table(struct scan_decay *decay, size_t rows, size_t most, table_view *a) {

@@ -1,4 +1,5 @@
-#include "scan_segments.h"
+/* Where the sums of a table begin anew: by offsets, or where a column changes. */
+#include "scan.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -27,10 +28,13 @@ int scan_segments_check(const struct scan_arguments *arguments) {
 }
 
 /* Offsets are mapped where they can be, so that they may be larger than memory. */
-static int open_offsets(struct scan_segments *segments, const char *path, size_t most, bool tells) {
-    const struct input_request request = {.like = TABLE_I64, .raw_type = TABLE_I64, .memory = most, .tells = tells};
-    struct input_file *const file = &segments->file;
-    const int code = input_open(file, path, &request);
+static int open_offsets(struct scan_job *job) {
+    const struct input_request request = {.like = TABLE_I64,
+                                          .raw_type = TABLE_I64,
+                                          .memory = scan_memory_left(job),
+                                          .tells = !job->arguments.common.quiet};
+    struct input_file *const file = &job->segments.file;
+    const int code = input_open(file, job->arguments.segments, &request);
     const struct table_layout *layout = &file->layout;
     if (code != EX_OK)
         return code;
@@ -40,40 +44,34 @@ static int open_offsets(struct scan_segments *segments, const char *path, size_t
     if (layout->columns != 1 || layout->rows == 0)
         return fail(EX_DATAERR, "%s: has %zu x %zu values, and offsets are a column of at least one", file->name,
                     layout->rows, layout->columns);
-    return EX_OK;
+    return file->data && !file->mapping ? scan_keep(job, file->name, layout->bytes) : EX_OK;
 }
 
 /* By its name, as --field takes it, without quotes, or else its number. */
-static int find_column(struct scan_segments *segments, const char *by, const char *name,
-                       const struct table_layout *in) {
-    const char *next = in->names;
-    const size_t length = strlen(by);
+static int find_column(struct scan_job *job) {
+    const struct table_layout *in = &job->inputs[0].layout;
+    const char *const by = job->arguments.by, *names = in->names;
+    size_t *const column = &job->segments.by, length;
     uint64_t number;
-    for (size_t column = 0; next && column < in->columns; column++) {
-        const char *at = next, *end = at + strlen(at);
-        next = end + 1;
-        text_cut_quotes(&at, &end);
-        if ((size_t)(end - at) == length && memcmp(at, by, length) == 0) {
-            segments->by = column;
+    for (*column = 0; names && *column < in->columns; ++*column) {
+        const char *name = text_next_name(&names, &length);
+        if (strlen(by) == length && memcmp(name, by, length) == 0)
             return EX_OK;
-        }
     }
     if (!parse_number(by, SIZE_MAX, &number) || number >= in->columns)
-        return fail(EX_USAGE, "--by %s: is none of the %zu columns of %s", by, in->columns, name);
-    segments->by = (size_t)number;
+        return fail(EX_USAGE, "--by %s: is none of the %zu columns of %s", by, in->columns, job->name);
+    *column = (size_t)number;
     return EX_OK;
 }
 
-int scan_segments_open(struct scan_segments *segments, const struct scan_arguments *arguments, const char *name,
-                       const struct table_layout *in, size_t most) {
-    if (arguments->segments) {
-        segments->parts[0].count = in->columns;
-        return open_offsets(segments, arguments->segments, most, !arguments->common.quiet);
-    }
-    const int code = find_column(segments, arguments->by, name, in);
+int scan_segments_open(struct scan_job *job) {
+    struct scan_segments *segments = &job->segments;
+    const size_t columns = job->inputs[0].layout.columns;
+    const int code = job->arguments.by ? find_column(job) : open_offsets(job);
     const size_t after = segments->by + 1;
-    segments->parts[0].count = segments->by;
-    segments->parts[1] = (struct scan_part){.first = after, .count = code == EX_OK ? in->columns - after : 0};
+    segments->parts[0].count = job->arguments.by ? segments->by : columns;
+    segments->parts[1] =
+        (struct scan_part){.first = after, .count = job->arguments.by && code == EX_OK ? columns - after : 0};
     return code;
 }
 
@@ -89,7 +87,8 @@ static int64_t offset_at(const struct scan_segments *segments, size_t i) {
     return wide;
 }
 
-int scan_segments_look(const struct scan_segments *segments, const char *name, uint64_t rows) {
+int scan_segments_look(const struct scan_job *job, uint64_t rows) {
+    const struct scan_segments *const segments = &job->segments;
     const struct input_file *const file = &segments->file;
     int64_t before = 0;
     for (size_t i = 0; file->data && i < file->layout.rows; i++) {
@@ -98,7 +97,7 @@ int scan_segments_look(const struct scan_segments *segments, const char *name, u
             return fail(EX_DATAERR,
                         "%s: offset %zu, counted from 0 on, is less than the one before it, or lies outside of the "
                         "%llu rows of %s",
-                        file->name, i, (unsigned long long)rows, name);
+                        file->name, i, (unsigned long long)rows, job->name);
         before = offset;
     }
     return EX_OK;
@@ -134,22 +133,15 @@ static void find_by_offsets(struct scan_segments *segments, const struct scan_pi
     segments->goes_out = is_within && segments->count > 0 && next > end && !piece->is_last;
 }
 
+/* Sizes are known where the compiler can make one load of it. */
 static uint64_t bits_of(const void *value, size_t size) {
     uint64_t bits = 0;
-    switch (size) {
-    case 1:
-        memcpy(&bits, value, 1);
-        break;
-    case 2:
-        memcpy(&bits, value, 2);
-        break;
-    case 4:
-        memcpy(&bits, value, 4);
-        break;
-    default:
+    if (size == 8)
         memcpy(&bits, value, 8);
-        break;
-    }
+    else if (size == 4)
+        memcpy(&bits, value, 4);
+    else
+        memcpy(&bits, value, size == 2 ? 2 : 1);
     return bits;
 }
 
@@ -175,12 +167,12 @@ static void find_by_keys(struct scan_segments *segments, const struct scan_piece
     segments->goes_out = !piece->is_last;
 }
 
-void scan_segments_find(struct scan_segments *segments, const struct scan_arguments *arguments,
-                        const struct scan_piece *piece, uint64_t rows) {
-    if (arguments->by)
-        find_by_keys(segments, piece);
+void scan_segments_find(struct scan_job *job, const struct scan_piece *piece) {
+    const uint64_t rows = job->input->layout.rows;
+    if (job->arguments.by)
+        find_by_keys(&job->segments, piece);
     else
-        find_by_offsets(segments, piece, arguments->reverse ? &rows : NULL);
+        find_by_offsets(&job->segments, piece, job->arguments.reverse ? &rows : NULL);
 }
 
 size_t scan_segments_bytes(size_t rows) {

@@ -78,29 +78,30 @@ static int code_of(struct scan_job *job, const table_stream_report *report, tabl
     return fail_status(name, status);
 }
 
+/* Whether the input is known to have no values. For the row of offsets and what is carried there is memory all the same.
+ */
+static bool is_empty(const struct input_file *input) { return input->rows_known && input->layout.bytes == 0; }
+
 /* Values that the library cannot read out of the file itself; by its thread that reads. */
 static int64_t read_values(void *context, void *to, size_t bytes) {
     struct scan_job *job = context;
-    const ssize_t got = input_some(job->input, to, bytes);
+    const ssize_t got = is_empty(job->input) ? 0 : input_some(job->input, to, bytes);
     job->input_failed = got < 0;
     return got;
 }
 
-static bool is_recurrence(const struct scan_job *job) { return job->arguments.operation == TABLE_RECURRENCE; }
-
-/* The options of the scan of an input. What came above it is in the state, if anything did. */
-static table_scan_options scan_options(const struct scan_job *job) {
+table_scan_options scan_options(const struct scan_job *job) {
     const struct scan_arguments *arguments = &job->arguments;
-    return (table_scan_options){.operation = is_recurrence(job) ? TABLE_SUM : arguments->operation,
+    return (table_scan_options){.operation = scan_is_recurrence(job) ? TABLE_SUM : arguments->operation,
                                 .exclusive = arguments->exclusive,
                                 .reverse = arguments->reverse,
-                                .offsets = arguments->reverse && arguments->offsets,
+                                .offsets = arguments->offsets && job->input == job->inputs,
                                 .skip_nan = arguments->skip_nan,
                                 .backend = arguments->common.backend,
                                 .threads = arguments->common.threads,
                                 .carry_in = job->input == job->inputs ? job->carry_in : NULL,
                                 .carry_out = job->carry_out,
-                                .state = job->state.state ? job->state.state : job->own_state};
+                                .state = job->state.state};
 }
 
 void scan_add_report(table_stream_report *sum, const table_stream_report *report) {
@@ -131,20 +132,22 @@ static int sum_rows(struct scan_job *job) {
                                     .out_type = job->out_layout.type,
                                     .columns = input->layout.columns,
                                     .rows = input->rows_known ? input->layout.rows : 0,
-                                    .read = input_is_plain(input) ? NULL : read_values,
+                                    .read = input_is_plain(input) && !is_empty(input) ? NULL : read_values,
                                     .read_context = job,
                                     .read_descriptor = input->fd,
                                     .write = job->arguments.reverse ? NULL : scan_write_sums,
                                     .write_context = job,
                                     .write_descriptor = job->output.fd,
-                                    .memory = memory > kept ? memory - kept : 1,
+                                    .memory = is_empty(input) ? 0
+                                              : memory > kept ? memory - kept
+                                                              : 1,
                                     .look = look,
                                     .look_context = job,
                                     .progress = show_progress,
                                     .progress_context = job,
                                     .devices = job->arguments.devices.count ? job->arguments.devices.numbers : NULL,
                                     .device_count = job->arguments.devices.count,
-                                    .coefficients = is_recurrence(job) ? &job->decay.of : NULL,
+                                    .coefficients = scan_is_recurrence(job) ? &job->decay.of : NULL,
                                     .scan = scan_options(job),
                                     .report = &report};
     job->decay.above = job->rows_above;
@@ -173,7 +176,7 @@ static table_status sum_segments(struct scan_job *job, const table_view *a, cons
                                  const table_view *out) {
     struct scan_piece piece = {.is_last = true, .in = *in, .out = *out};
     piece.in.stride = piece.out.stride = (ptrdiff_t)in->columns;
-    if (is_recurrence(job)) {
+    if (scan_is_recurrence(job)) {
         piece.a = *a;
         piece.a.stride = (ptrdiff_t)a->columns;
     }
@@ -187,46 +190,11 @@ static table_status scan_table(struct scan_job *job, const table_view *a, const 
                                const table_scan_options *options) {
     if (scan_has_segments(&job->arguments) && in->rows > 0 && in->columns > 0)
         return sum_segments(job, a, in, out);
-    return is_recurrence(job) ? table_linear_recurrence(a, in, out, options) : table_prefix_sum(in, out, options);
-}
-
-/* A table without rows, of which a stream would not know that it has ended, or without columns, whose rows a stream
- * would not see. */
-static int sum_nothing(struct scan_job *job) {
-    const table_view in = input_view(job->input);
-    const table_view out = {.rows = in.rows, .columns = in.columns, .type = job->out_layout.type};
-    const table_view a = {.columns = in.columns, .rows = in.rows, .type = in.type};
-    table_stream_report report = {0};
-    table_scan_options options = scan_options(job);
-    options.report = &report.scan;
-    const table_status status = scan_table(job, &a, &in, &out, &options);
-    scan_add_report(&job->report, &report);
-    return status == TABLE_OK ? input_ends(job->input, 0) : fail_status(job->input->name, status);
-}
-
-/* The row of offsets, which the library makes of a table without rows: the carry in, or the operation's start. */
-static int write_start(struct scan_job *job) {
-    const struct table_layout *out = &job->out_layout;
-    const size_t bytes = out->columns * table_type_size(out->type);
-    const table_view in = {.columns = out->columns, .type = job->inputs[0].layout.type};
-    const table_view row = {.data = memory_allocate(bytes), .rows = 1, .columns = out->columns, .type = out->type};
-    const table_scan_options options = {.operation = job->arguments.operation,
-                                        .offsets = 1,
-                                        .backend = TABLE_BACKEND_CPU,
-                                        .carry_in = job->above ? job->above : job->carry_in};
-    int code = row.data ? EX_OK : fail(EX_OSERR, "%s: out of memory", job->name);
-    if (code == EX_OK) {
-        const table_status status = table_prefix_sum(&in, &row, &options);
-        code = status == TABLE_OK ? EX_OK : fail_status(job->name, status);
-    }
-    if (code == EX_OK && scan_write_sums(job, row.data, bytes) != 0)
-        code = job->write_code;
-    free(row.data);
-    return code;
+    return scan_is_recurrence(job) ? table_linear_recurrence(a, in, out, options) : table_prefix_sum(in, out, options);
 }
 
 static int sum_by_pieces(struct scan_job *job) {
-    return scan_has_segments(&job->arguments) ? scan_segments_stream(job) : sum_rows(job);
+    return scan_has_segments(&job->arguments) && !is_empty(job->input) ? scan_segments_stream(job) : sum_rows(job);
 }
 
 /* Whether rows can be read, and sums be written, at any place of their files. */
@@ -281,7 +249,7 @@ static int sum_table(struct scan_job *job) {
     table_view a;
     memory_add(&rest, input->layout.bytes);
     memory_add(&rest, needed);
-    code = is_recurrence(job) ? scan_decay_table(&job->decay, input->layout.rows, memory_left(&rest), &a) : EX_OK;
+    code = scan_is_recurrence(job) ? scan_decay_table(&job->decay, input->layout.rows, memory_left(&rest), &a) : EX_OK;
     if (code == EX_OK && bounds > 0)
         code = scan_segments_room(&job->segments, input->name, input->layout.rows);
     if (code != EX_OK)
@@ -322,13 +290,11 @@ static int sum_inputs(struct scan_job *job) {
     int code = EX_OK;
     if (job->arguments.reverse)
         return sum_from_the_end(job);
-    if (job->arguments.offsets)
-        code = write_start(job);
     for (unsigned i = 0; i < job->arguments.common.input_count && code == EX_OK; i++) {
         struct input_file *input = job->input = &job->inputs[i];
         code = scan_open_again(job, input);
         if (code == EX_OK)
-            code = input->rows_known && input->layout.bytes == 0 ? sum_nothing(job) : sum_by_pieces(job);
+            code = sum_by_pieces(job);
         job->rows_above += input->layout.rows;
         if (code == EX_OK)
             code = scan_close_again(input);
@@ -341,11 +307,11 @@ static int sum_inputs(struct scan_job *job) {
 int scan_sum_up(void *context) {
     struct scan_job *job = context;
     job->first_overflow = job->not_finite.first = SCAN_NONE;
-    int code = scan_segments_look(&job->segments, job->name, job->rows_known ? job->out_layout.rows : INT64_MAX);
+    int code = scan_segments_look(job, job->rows_known ? job->out_layout.rows : INT64_MAX);
     if (code == EX_OK)
         code = sum_inputs(job);
     if (code == EX_OK && !job->rows_known)
-        code = scan_segments_look(&job->segments, job->name, job->rows_above);
+        code = scan_segments_look(job, job->rows_above);
     if (code == EX_OK)
         code = scan_decay_end(&job->decay, job->rows_above);
     if (code == EX_OK)

@@ -8,6 +8,7 @@
 
 #include "memory.h"
 #include "message.h"
+#include "text/field.h"
 #include "types.h"
 #include "values.h"
 
@@ -26,35 +27,39 @@ static table_type wanted_sums(const struct scan_job *job) {
     return keeps ? before : job->arguments.common.out_type;
 }
 
-/* Has that many bytes remembered between the rows, if they may be used. */
-static int keep(struct scan_job *job, const char *name, size_t bytes) {
+int scan_keep(struct scan_job *job, const char *name, size_t bytes) {
     struct memory_budget budget = {.most = memory_limit(job->arguments.common.memory), .used = job->kept};
     const int code = memory_charge(&budget, name, bytes);
     job->kept = budget.used;
     return code;
 }
 
-/* The state for the sums of the table, and the sums above it. */
-static int fit_state(struct scan_job *job) {
-    const struct table_layout *sums = &job->out_layout;
+size_t scan_memory_left(const struct scan_job *job) {
+    const struct memory_budget budget = {.most = memory_there(job->arguments.common.memory), .used = job->kept};
+    return memory_left(&budget);
+}
+
+/* What the sums go on from, or, as several inputs are summed one after the other, what is remembered in between, and the
+ * sums above the table; segments have states of their own. */
+static int open_state(struct scan_job *job) {
+    const struct scan_arguments *arguments = &job->arguments;
+    const table_operation operation = arguments->operation;
+    const table_type kept = table_kept_type(operation, job->out_layout.type);
+    const size_t columns = job->out_layout.columns;
+    struct state_file *state = &job->state;
     size_t bytes;
-    if (!job->arguments.state)
+    if (!arguments->state && (arguments->common.input_count == 1 || scan_has_segments(arguments)))
         return EX_OK;
-    const table_operation operation = job->arguments.operation;
-    const table_type kept = table_kept_type(operation, sums->type);
-    const table_status known = table_state_bytes_of(operation, kept, sums->columns, &bytes);
-    if (known != TABLE_OK)
-        return fail_status(job->state.name, known);
-    int code = keep(job, job->state.name, bytes);
-    if (code == EX_OK)
-        code = state_file_fit(&job->state, job->name, operation, kept, sums->columns);
-    if (code != EX_OK || job->state.facts.version == 0)
+    if (!arguments->state)
+        state->name = job->name;
+    const table_status status = table_state_bytes_of(operation, kept, columns, &bytes);
+    if (status != TABLE_OK)
+        return fail_status(state->name, status);
+    const int code = scan_keep(job, state->name, bytes);
+    if (code != EX_OK)
         return code;
-    job->above = memory_allocate(job->carry_layout.bytes);
-    if (!job->above)
-        return fail(EX_OSERR, "%s: out of memory", job->state.name);
-    const table_status status = table_state_sums(job->state.state, job->above);
-    return status == TABLE_OK ? EX_OK : fail_status(job->state.name, status);
+    return state->facts.version == 0 ? state_file_fit(state, job->name, operation, kept, columns)
+                                     : state_file_sums(state, job->name, operation, kept, columns, &job->above);
 }
 
 /* The first names that columns have, and the input that has them: NULL where no input has had any so far. */
@@ -80,13 +85,11 @@ static int note_names(struct names_above *above, const struct input_file *input)
 
 /* Whether columns that have names in both have the same ones, in quotes or not. */
 static bool same_names(const char *left, const char *right, size_t columns) {
-    if (!left || !right)
-        return true;
-    for (size_t i = 0; i < columns; i++, left += strlen(left) + 1, right += strlen(right) + 1) {
-        const size_t long_left = strlen(left), long_right = strlen(right);
-        const bool quoted_left = long_left >= 2 && *left == '"', quoted_right = long_right >= 2 && *right == '"';
-        if (long_left - 2 * quoted_left != long_right - 2 * quoted_right ||
-            memcmp(left + quoted_left, right + quoted_right, long_left - 2 * quoted_left) != 0)
+    for (size_t i = 0; i < columns && left && right; i++) {
+        size_t left_length, right_length;
+        const char *const one = text_next_name(&left, &left_length), *const other =
+                                                                         text_next_name(&right, &right_length);
+        if (left_length != right_length || memcmp(one, other, left_length) != 0)
             return false;
     }
     return true;
@@ -190,52 +193,6 @@ static int start_inputs(struct scan_job *job, size_t *rows) {
     return EX_OK;
 }
 
-/* Several inputs are summed one after the other, so that what is remembered in between needs a place; segments have
- * their own. */
-static int make_state(struct scan_job *job) {
-    const struct table_layout *sums = &job->out_layout;
-    size_t bytes;
-    if (job->arguments.state || job->arguments.common.input_count == 1 || scan_has_segments(&job->arguments))
-        return EX_OK;
-    const table_operation operation = job->arguments.operation;
-    const table_status status =
-        table_state_bytes_of(operation, table_kept_type(operation, sums->type), sums->columns, &bytes);
-    if (status != TABLE_OK)
-        return fail_status(job->name, status);
-    const int code = keep(job, job->name, bytes);
-    job->own_state = code == EX_OK ? calloc(1, bytes) : NULL;
-    return code != EX_OK || job->own_state ? code : fail(EX_OSERR, "%s: out of memory", job->name);
-}
-
-/* Bytes that a whole table beside the input may take. */
-static size_t left_of_all(const struct scan_job *job) {
-    const struct memory_budget budget = {.most = memory_there(job->arguments.common.memory), .used = job->kept};
-    return memory_left(&budget);
-}
-
-/* The coefficients of a recurrence, and what they take of the memory. */
-static int open_decay(struct scan_job *job, const size_t *rows) {
-    const struct table_layout *in = &job->inputs[0].layout;
-    const struct scan_arguments *arguments = &job->arguments;
-    struct scan_decay *decay = &job->decay;
-    if (arguments->operation != TABLE_RECURRENCE)
-        return EX_OK;
-    const int code = scan_decay_open(decay, arguments, job->name, in, rows, left_of_all(job));
-    if (code != EX_OK)
-        return code;
-    const size_t row = decay->row ? decay->of.columns * table_type_size(decay->of.type) : 0;
-    return keep(job, arguments->decay ? "--decay" : decay->file.name,
-                input_memory(&decay->file) + row + (decay->file.data ? decay->file.layout.bytes : 0));
-}
-
-/* The segments, and what they take of the memory. */
-static int open_segments(struct scan_job *job) {
-    const struct input_file *file = &job->segments.file;
-    const int code =
-        scan_segments_open(&job->segments, &job->arguments, job->name, &job->inputs[0].layout, left_of_all(job));
-    return code == EX_OK && file->data && !file->mapping ? keep(job, file->name, file->layout.bytes) : code;
-}
-
 int scan_open_tables(void *context) {
     struct scan_job *job = context;
     struct scan_arguments *arguments = &job->arguments;
@@ -257,10 +214,8 @@ int scan_open_tables(void *context) {
         return fail(EX_DATAERR, "%s: its sums as %s are beyond the address space", job->name, table_type_name(type));
     code = read_row(arguments->carry_in, kept, in->columns, &job->carry_in);
     if (code == EX_OK)
-        code = make_state(job);
-    if (code == EX_OK)
-        code = fit_state(job);
+        code = open_state(job);
     if (code == EX_OK && scan_has_segments(arguments))
-        code = open_segments(job);
-    return code == EX_OK ? open_decay(job, job->rows_known ? &rows : NULL) : code;
+        code = scan_segments_open(job);
+    return code == EX_OK && scan_is_recurrence(job) ? scan_decay_open(job) : code;
 }

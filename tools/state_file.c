@@ -130,10 +130,11 @@ int state_file_fit(struct state_file *file, const char *input, table_operation o
     return EX_OK;
 }
 
-int state_file_sums(struct state_file *file, const char *input, table_type type, size_t columns, void **row) {
+int state_file_sums(struct state_file *file, const char *input, table_operation operation, table_type type,
+                    size_t columns, void **row) {
     size_t bytes;
     *row = NULL;
-    int code = state_file_fit(file, input, TABLE_SUM, type, columns);
+    int code = state_file_fit(file, input, operation, type, columns);
     if (code == EX_OK && (!size_multiply(columns, table_type_size(type), &bytes) || !(*row = memory_allocate(bytes))))
         code = fail(EX_OSERR, "%s: out of memory", file->name);
     if (code == EX_OK && table_state_sums(file->state, *row) != TABLE_OK)

@@ -38,9 +38,9 @@ int state_file_take_lock(const char *name, int fd);
 int state_file_fit(struct state_file *file, const char *input, table_operation operation, table_type type,
                    size_t columns);
 
-/* *row = the sums that the state goes on from, which was read, for sums of `type` in `columns` columns, called `input`.
- * EX_OK, or the exit code after a message. free() the row. */
-int state_file_sums(struct state_file *file, const char *input, table_type type, size_t columns, void **row);
+/* As state_file_fit(), for a state that was read. *row = the results that it goes on from; free() them. */
+int state_file_sums(struct state_file *file, const char *input, table_operation operation, table_type type,
+                    size_t columns, void **row);
 
 /* In this order: open before the work, write before the outputs get their names, file->output being the second one. */
 int state_file_open(struct state_file *file);

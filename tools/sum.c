@@ -46,8 +46,9 @@ static int make_sums(const struct range *range, void **row) {
 static int row_above_all(struct range *range, void **sums) {
     const struct sum_arguments *arguments = &range->arguments;
     const size_t columns = range->scanned.layout.columns;
-    return arguments->scan.state ? state_file_sums(&range->state, range->scanned.name, range->type, columns, sums)
-                                 : read_row(arguments->scan.carry_in, range->type, columns, sums);
+    return arguments->scan.state
+               ? state_file_sums(&range->state, range->scanned.name, TABLE_SUM, range->type, columns, sums)
+               : read_row(arguments->scan.carry_in, range->type, columns, sums);
 }
 
 /* The sums of all rows, which exclusive ones lack. */

@@ -361,7 +361,8 @@ static int read_start(void *context) {
     const table_type type = table_sum_type(sums->type);
     if (!arguments->state)
         return read_row(arguments->carry_in, type, sums->columns, &comparison->carry);
-    return state_file_sums(&comparison->state, comparison->scanned.name, type, sums->columns, &comparison->carry);
+    return state_file_sums(&comparison->state, comparison->scanned.name, TABLE_SUM, type, sums->columns,
+                           &comparison->carry);
 }
 
 static int inputs_unchanged(void *context) {

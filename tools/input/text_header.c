@@ -42,7 +42,9 @@ static int split(const struct input_file *file, struct head *head) {
 
 /* The bytes between the quotes, if there are any. */
 static struct text_line inside_of(const struct head_field *field) {
-    return text_inside((struct text_line){field->start, field->start, field->end, 0});
+    struct text_line inside = {field->start, field->start, field->end, 0};
+    text_cut_quotes(&inside.start, &inside.end);
+    return inside;
 }
 
 static bool is_called(const struct head_field *field, const char *name) {

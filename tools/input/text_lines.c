@@ -29,14 +29,6 @@ struct text_line text_take_field(struct text_line *line) {
     return field;
 }
 
-struct text_line text_inside(struct text_line field) {
-    if (field.end - field.start >= 2 && *field.start == '"' && field.end[-1] == '"') {
-        field.at = ++field.start;
-        field.end--;
-    }
-    return field;
-}
-
 int text_bad_field(const struct input_file *file, const struct text_line *line, const char *from, size_t number,
                    const char *what) {
     const struct text_line field = text_take_field(&(struct text_line){from, from, line->end, line->delimiter});
@@ -253,11 +245,12 @@ static int check_encoding(const struct input_file *file, const struct text_line 
 
 /* sep=; as spreadsheets write it: the line says what is between fields, if no option does. */
 static bool says_delimiter(struct input_file *file, const struct input_request *request, const struct text_line *line) {
-    struct text_line field = text_inside((struct text_line){line->at, line->at, line->end, line->delimiter});
-    if (file->format->delimiter != ',' || field.end - field.start != 5 || memcmp(field.start, "sep=", 4) != 0)
+    const char *at = line->at, *end = line->end;
+    text_cut_quotes(&at, &end);
+    if (file->format->delimiter != ',' || end - at != 5 || memcmp(at, "sep=", 4) != 0)
         return false;
     if (!request->delimiter)
-        text_of(file)->delimiter = field.start[4];
+        text_of(file)->delimiter = at[4];
     return true;
 }
 

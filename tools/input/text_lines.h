@@ -62,9 +62,6 @@ static inline bool text_take_delimiter(struct text_line *line) {
 /* The field as it stands there, quotes and all. */
 struct text_line text_take_field(struct text_line *line);
 
-/* The bytes between the quotes, if there are any. */
-struct text_line text_inside(struct text_line field);
-
 /* The next line, without its end; *found: there is one. Where `waits` is false, only if it is there at once. EX_OK, or
  * the exit code after a message. */
 int text_next_line(struct input_file *file, bool waits, struct text_line *line, bool *found);

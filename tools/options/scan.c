@@ -56,8 +56,8 @@ static const struct option_row scan_rows[] = {
         "where they are a .npy or raw values in a file"),
     VALUE("by", "COLUMN", take_text, SCAN(by),
           "sums begin anew where this column changes, so that groups whose rows lie together are summed by themselves "
-          "(sort --by brings them together). A name, or a number from 0 on; it has numbers, is not summed, and stays. "
-          "Otherwise as --segments"),
+          "(sort --by brings them together). A name, or a number from 0 on; it has numbers, which are told apart by "
+          "their bits (-0.0 is not 0.0), is not summed, and stays. Otherwise as --segments"),
     FLAG("exclusive", SCAN(exclusive), "row i without row i itself: the sums of the rows before it"),
     FLAG("reverse", SCAN(reverse),
          "sums from the end: row i is the sum of the rows from i to the last one. The input must be one table. Between "

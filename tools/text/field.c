@@ -1,6 +1,5 @@
 #include "text/field.h"
 
-#include <stddef.h>
 #include <string.h>
 #include <strings.h>
 
@@ -19,6 +18,18 @@ bool text_cut_quotes(const char **from, const char **end) {
     *from += quoted;
     *end -= quoted;
     return quoted;
+}
+
+const char *text_next_name(const char **names, size_t *length) {
+    const char *name = *names;
+    *length = 0;
+    if (!name)
+        return NULL;
+    const char *end = name + strlen(name);
+    *names = end + 1;
+    text_cut_quotes(&name, &end);
+    *length = (size_t)(end - name);
+    return name;
 }
 
 /* Cuts off quotes, and blanks within them. Whether there were quotes. */

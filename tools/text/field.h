@@ -3,6 +3,7 @@
 #define TEXT_FIELD_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 enum text_field {
     TEXT_NOTHING, /* also between quotes, and blanks in these */
@@ -14,6 +15,10 @@ enum text_field {
 
 /* Cuts off the quotes around a field, if there are any; returns whether there were. */
 bool text_cut_quotes(const char **from, const char **end);
+
+/* The first of several names, each with its '\0', as --field takes it: without quotes; *names are those after it. NULL
+ * where columns have none. */
+const char *text_next_name(const char **names, size_t *length);
 
 enum text_field text_field_of(const char *from, const char *end);
 
