@@ -35,7 +35,7 @@ static int check_arguments(void *context) {
         return fail(EX_USAGE, "-o OUTPUT is missing");
     if (arguments->decay || arguments->decay_file)
         arguments->operation = TABLE_RECURRENCE;
-    int code = scan_segments_check(arguments);
+    int code = scan_has_segments(arguments) ? scan_segments_check(arguments) : EX_OK;
     if (code == EX_OK)
         code = check_state(arguments);
     if (code != EX_OK)
@@ -95,7 +95,7 @@ static int make_rows_known(struct scan_job *job) {
     struct memory_budget budget = {.most = most - least(most / 4, STREAM_MOST), .used = job->kept};
     size_t rows = 0;
     const bool needs_rows = job->output_format == &output_npy && !atomic_file_can_go_back(&job->output);
-    if (job->rows_known || (!needs_rows && !is_less_than_a_state(job)))
+    if (!needs_rows && !is_less_than_a_state(job))
         return EX_OK;
     for (unsigned i = 0; i < job->arguments.common.input_count; i++) {
         struct input_file *input = &job->inputs[i];
@@ -137,7 +137,7 @@ static int open_outputs(void *context) {
         return fail(EX_OSERR, "%s: out of memory for the %zu bytes of its carry", job->name, job->carry_layout.bytes);
     if (code == EX_OK && arguments->state)
         code = state_file_open(&job->state);
-    if (code == EX_OK)
+    if (code == EX_OK && !job->rows_known)
         code = make_rows_known(job);
     job->rows_said = job->out_layout.rows;
     return code;

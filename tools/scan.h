@@ -92,7 +92,6 @@ struct scan_job {
     uint64_t first_overflow; /* the number of its value in the table, as the library counts them */
     struct not_finite not_finite;
     bool header_written;
-    bool input_failed;         /* in the thread that reads */
     int read_code, write_code; /* what callbacks said was wrong, in the thread that sums and in the one that writes */
     table_stream_report report;
     size_t rows_said; /* in the header that was written, or will be */
@@ -157,18 +156,18 @@ int scan_decay_open(struct scan_job *job);
  * As scan_decay_open(). */
 int scan_decay_table(struct scan_decay *decay, size_t rows, size_t most, table_view *a);
 
-/* When all `rows` rows are computed: whether there are no coefficients of more, and the file has not changed. */
+/* With --decay-file, when all `rows` rows are computed: whether there are no coefficients of more, and the file has not changed. */
 int scan_decay_end(struct scan_decay *decay, uint64_t rows);
 
 void scan_decay_close(struct scan_decay *decay);
 
-/* Whether all options go with segments. EX_OK, or EX_USAGE after a message. */
+/* Of a scan with segments: whether all options go with them. EX_OK, or EX_USAGE after a message. */
 int scan_segments_check(const struct scan_arguments *arguments);
 
 /* Brings the offsets, or finds the column. EX_OK, or the exit code after a message. */
 int scan_segments_open(struct scan_job *job);
 
-/* Whether the offsets never fall and lie in that many rows. EX_OK, or the exit code after a message. */
+/* With --segments: whether the offsets never fall and lie in that many rows. EX_OK, or the exit code after a message. */
 int scan_segments_look(const struct scan_job *job, uint64_t rows);
 
 /* Finds the segments of the next piece. */

@@ -165,11 +165,7 @@ int scan_decay_table(struct scan_decay *decay, size_t rows, size_t most, table_v
 
 int scan_decay_end(struct scan_decay *decay, uint64_t rows) {
     struct input_file *const file = &decay->file;
-    if (!file->name)
-        return EX_OK;
-    if (!decay->row && file->layout.rows != rows)
-        return more(decay);
-    return input_unchanged(file);
+    return decay->row || file->layout.rows == rows ? input_unchanged(file) : more(decay);
 }
 
 void scan_decay_close(struct scan_decay *decay) {

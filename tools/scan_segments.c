@@ -21,7 +21,7 @@ int scan_segments_check(const struct scan_arguments *arguments) {
                   {arguments->state, "--continue"},
                   {arguments->devices.count > 0, "--devices"},
                   {arguments->common.backend == TABLE_BACKEND_CUDA, "--backend cuda"}};
-    for (size_t i = 0; scan_has_segments(arguments) && i < sizeof others / sizeof *others; i++)
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (others[i].is_there)
             return fail(EX_USAGE, "%s and %s: only one of them", option, others[i].name);
     return EX_OK;
@@ -91,7 +91,7 @@ int scan_segments_look(const struct scan_job *job, uint64_t rows) {
     const struct scan_segments *const segments = &job->segments;
     const struct input_file *const file = &segments->file;
     int64_t before = 0;
-    for (size_t i = 0; file->data && i < file->layout.rows; i++) {
+    for (size_t i = 0; i < file->layout.rows; i++) {
         const int64_t offset = offset_at(segments, i);
         if (offset < before || (uint64_t)offset > rows)
             return fail(EX_DATAERR,

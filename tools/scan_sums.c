@@ -58,7 +58,7 @@ static int code_of(struct scan_job *job, const table_stream_report *report, tabl
         return job->write_code != EX_OK ? job->write_code : job->read_code;
     if (job->decay.code != EX_OK)
         return job->decay.code;
-    if (job->input_failed) /* after a message */
+    if (job->input->code != EX_OK)
         return job->input->code;
     if (status == TABLE_ERROR_WRITE)
         return fail(EX_IOERR, "%s: %s", job->output.name, table_error_detail());
@@ -84,10 +84,8 @@ static bool is_empty(const struct input_file *input) { return input->rows_known 
 
 /* Values that the library cannot read out of the file itself; by its thread that reads. */
 static int64_t read_values(void *context, void *to, size_t bytes) {
-    struct scan_job *job = context;
-    const ssize_t got = is_empty(job->input) ? 0 : input_some(job->input, to, bytes);
-    job->input_failed = got < 0;
-    return got;
+    struct input_file *input = ((struct scan_job *)context)->input;
+    return is_empty(input) ? 0 : input_some(input, to, bytes);
 }
 
 table_scan_options scan_options(const struct scan_job *job) {
@@ -213,27 +211,29 @@ static int sum_backwards(struct scan_job *job) {
 }
 
 /* Charges the values in memory, and beside them what reading takes of it, or, after that, the sums: what is more. */
-static int charge_table(const struct scan_job *job, size_t sums) {
+static int charge_table(struct scan_job *job, size_t sums) {
     const struct input_file *input = job->input;
     const size_t reading = input_memory(input);
     struct memory_budget budget = {.most = memory_there(job->arguments.common.memory),
                                    .used = job->kept,
                                    .buffers = reading > sums ? input->buffers : 0};
     memory_add(&budget, input->layout.bytes);
-    return memory_charge(&budget, input->name, reading > sums ? reading : sums);
+    const int code = memory_charge(&budget, input->name, reading > sums ? reading : sums);
+    job->kept = budget.used;
+    return code;
 }
 
 /* Does the same with one table in memory. */
 static int sum_table(struct scan_job *job) {
     struct input_file *input = job->input;
-    const struct memory_budget budget = {.most = memory_there(job->arguments.common.memory),
-                                         .used = job->kept + input_memory(input)};
+    const size_t left = scan_memory_left(job), reading = input_memory(input);
     int code = EX_OK;
     if (!input->rows_known)
-        code = input_take_all(input, memory_left(&budget), "--reverse: begins with its last row");
+        code = input_take_all(input, left > reading ? left - reading : 0, "--reverse: begins with its last row");
     const size_t row_bytes = input->layout.columns * table_type_size(job->out_layout.type);
     const size_t bounds = scan_has_segments(&job->arguments) ? scan_segments_bytes(input->layout.rows) : 0;
     size_t rows, bytes, needed;
+    table_view a;
     if (__builtin_add_overflow(input->layout.rows, job->arguments.offsets, &rows) ||
         !size_multiply(rows, row_bytes, &bytes))
         bytes = SIZE_MAX;
@@ -242,14 +242,9 @@ static int sum_table(struct scan_job *job) {
     if (code == EX_OK)
         code = charge_table(job, needed);
     if (code == EX_OK)
-        code = input_take_table(input, budget.most);
-    if (code != EX_OK)
-        return code;
-    struct memory_budget rest = budget;
-    table_view a;
-    memory_add(&rest, input->layout.bytes);
-    memory_add(&rest, needed);
-    code = scan_is_recurrence(job) ? scan_decay_table(&job->decay, input->layout.rows, memory_left(&rest), &a) : EX_OK;
+        code = input_take_table(input, memory_there(job->arguments.common.memory));
+    if (code == EX_OK && scan_is_recurrence(job))
+        code = scan_decay_table(&job->decay, input->layout.rows, scan_memory_left(job), &a);
     if (code == EX_OK && bounds > 0)
         code = scan_segments_room(&job->segments, input->name, input->layout.rows);
     if (code != EX_OK)
@@ -306,22 +301,25 @@ static int sum_inputs(struct scan_job *job) {
 
 int scan_sum_up(void *context) {
     struct scan_job *job = context;
+    const struct scan_arguments *arguments = &job->arguments;
     job->first_overflow = job->not_finite.first = SCAN_NONE;
-    int code = scan_segments_look(job, job->rows_known ? job->out_layout.rows : INT64_MAX);
+    int code = EX_OK;
+    if (arguments->segments)
+        code = scan_segments_look(job, job->rows_known ? job->out_layout.rows : INT64_MAX);
     if (code == EX_OK)
         code = sum_inputs(job);
-    if (code == EX_OK && !job->rows_known)
-        code = scan_segments_look(job, job->rows_above);
-    if (code == EX_OK)
+    if (code == EX_OK && arguments->segments)
+        code = job->rows_known ? EX_OK : scan_segments_look(job, job->rows_above);
+    if (code == EX_OK && arguments->decay_file)
         code = scan_decay_end(&job->decay, job->rows_above);
-    if (code == EX_OK)
+    if (code == EX_OK && arguments->segments)
         code = input_unchanged(&job->segments.file);
     stopwatch_stream(&job->base.watch, &job->report);
     if (job->first_overflow != SCAN_NONE) /* a row of this table, as all are */
         job->first_overflow -= job->state.facts.rows * job->out_layout.columns;
     if (code != EX_OK)
         return code;
-    job->out_layout.shape[0] = (size_t)job->rows_above + job->arguments.offsets;
+    job->out_layout.shape[0] = (size_t)job->rows_above + arguments->offsets;
     if (!layout_finish(&job->out_layout))
         return fail(EX_DATAERR, "%s: has more sums than can be counted", job->name);
     not_finite_look_at_end(job);

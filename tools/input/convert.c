@@ -255,8 +255,6 @@ static void end(struct input_file *file) {
 
 int input_convert_begin(struct input_file *file) {
     const struct layout_stored *stored = &file->layout.stored;
-    if (stored->element_bytes == 0)
-        return EX_OK;
     struct converter *converter = calloc(1, sizeof *converter);
     if (!converter)
         return input_no_memory(file, sizeof *converter);

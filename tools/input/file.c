@@ -178,12 +178,11 @@ void input_release(struct input_file *file) {
     if (file->mapping)
         munmap(file->mapping, (size_t)file->status.st_size);
     free(file->memory);
-    free(file->kept);
     free(file->header);
     free(file->head);
     if (file->is_open)
         close(file->fd);
-    file->mapping = file->memory = file->kept = file->header = file->head = NULL;
+    file->mapping = file->memory = file->header = file->head = NULL;
     file->data = NULL;
     file->is_open = file->is_regular = false;
 }
@@ -193,10 +192,10 @@ void input_close(struct input_file *file) {
     *file = (struct input_file){0};
 }
 
-/* One with `kept` stays open: rows may be appended to it until its turn comes, and opened again it would be refused as
+/* One that may grow stays open: rows may be appended to it until its turn comes, and opened again it would be refused as
  * another file. */
 void input_set_aside(struct input_file *file) {
-    if (!file->is_open || !file->is_regular || file->status.st_size == 0 || file->kept)
+    if (!file->is_open || !file->is_regular || file->status.st_size == 0 || file->may_grow)
         return;
     input_release(file);
     file->layout.names = NULL;
@@ -229,8 +228,9 @@ int input_is_same(const struct input_file *file, const struct input_file *aside)
  * rows are being appended. */
 static bool has_only_grown(const struct input_file *file, off_t size) {
     const size_t bytes = file->layout.offset;
-    char *now = file->kept && size > file->status.st_size ? malloc(bytes) : NULL;
-    const bool same = now && transfer_read_at(file->fd, now, bytes, file->base) && memcmp(now, file->kept, bytes) == 0;
+    char *now = size > file->status.st_size ? malloc(bytes) : NULL;
+    const bool same =
+        now && transfer_read_at(file->fd, now, bytes, file->base) && memcmp(now, file->header, bytes) == 0;
     free(now);
     return same;
 }
@@ -241,7 +241,7 @@ int input_unchanged(const struct input_file *file) {
         return EX_OK;
     if (fstat(file->fd, &status) != 0)
         return fail(EX_IOERR, "%s: %s", file->name, strerror(errno));
-    if (has_only_grown(file, status.st_size))
+    if (file->may_grow && has_only_grown(file, status.st_size))
         return EX_OK;
     return is_as_it_was(&status, &file->status) ? EX_OK : input_changed(file);
 }
@@ -279,14 +279,4 @@ bool input_names_reason(const char *member, const struct input_names *names, str
     return member ? input_refuse(reason, EX_USAGE, "has no '%s'; there are: %s", member, names->text)
                   : input_refuse(reason, EX_USAGE, "has %zu tables, and --member says which: %s", names->count,
                                  names->text);
-}
-
-size_t input_safetensors_header(const unsigned char *bytes, size_t count) {
-    enum { MOST = 100000000 }; /* by the format's rules */
-    size_t length = 0;
-    if (count < INPUT_TENSORS_LEAST)
-        return 0;
-    for (unsigned i = INPUT_TENSORS_LEAST; i-- > 0;)
-        length = length << 8 | bytes[i];
-    return length <= MOST ? INPUT_TENSORS_LEAST + length : 0;
 }

@@ -58,19 +58,18 @@ static int find_format(struct input_file *file, const struct input_request *requ
     return code;
 }
 
-/* Keeps the header of a .npy that may grow, or whose values will be moved. */
+/* Keeps the header of a .npy that may grow, or whose values will be moved, if these lie as in a table. */
 static int keep_header(struct input_file *file, const struct input_request *request) {
     const size_t offset = file->layout.offset;
-    if (request->longer && input_can_seek(file)) {
-        file->kept = malloc(offset);
-        if (!file->kept)
-            return input_no_memory(file, offset);
-        memcpy(file->kept, file->memory, offset);
-    }
-    if (request->own && file->layout.stored.element_bytes == 0) {
-        file->header = file->memory;
-        file->memory = NULL;
-    }
+    if (file->layout.stored.element_bytes > 0)
+        return EX_OK;
+    file->may_grow = request->longer && input_can_seek(file);
+    if (!file->may_grow && !request->own)
+        return EX_OK;
+    file->header = malloc(offset);
+    if (!file->header)
+        return input_no_memory(file, offset);
+    memcpy(file->header, file->memory, offset);
     return EX_OK;
 }
 
@@ -89,13 +88,13 @@ static int open_table(struct input_file *file, const struct input_request *reque
         code = keep_header(file, request);
     if (code == EX_OK)
         code = input_values_follow(file);
-    return code == EX_OK ? input_convert_begin(file) : code;
+    return code == EX_OK && file->layout.stored.element_bytes > 0 ? input_convert_begin(file) : code;
 }
 
 int input_open_format(struct input_file *file, const struct input_request *request) {
     const int code = find_format(file, request);
-    const bool says_all = file->format == &input_npy || file->format == &input_safetensors;
-    if (code == EX_OK && says_all && !request->type_is_a_hint && (request->type || request->columns || request->skip))
+    if (code == EX_OK && file->format->says_all && !request->type_is_a_hint &&
+        (request->type || request->columns || request->skip))
         return fail(
             EX_USAGE,
             "%s: is a .%s file, which says its type and columns itself: leave out --type, --columns and --skip, "

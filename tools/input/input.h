@@ -87,6 +87,7 @@ struct input_format {
     /* The layout of such a table in a file of `total` bytes, or INPUT_UNKNOWN, whose first `count` are at hand. */
     bool (*locate)(const unsigned char *bytes, size_t count, size_t total, const struct input_request *request,
                    struct table_layout *layout, struct input_reason *reason);
+    bool says_all; /* type and columns of a table, so that no option does */
     /* Other formats read what lies before the values, find the layout, and say how values are read. */
     int (*open)(struct input_file *file, const struct input_request *request);
     /* After the values, of which the file had that many bytes: whether it may end there. Fills in unknown rows. */
@@ -132,12 +133,12 @@ struct input_file {
 
     void *mapping; /* or NULL: of `size` bytes */
     void *memory;  /* or NULL */
-    void *kept;    /* the header of a file that may grow (request->longer), as it was read; or NULL */
-    void *header;  /* the layout.offset bytes before the data, if it is own and a .npy; or NULL */
+    void *header;  /* the layout.offset bytes before the data, if it is a .npy that is own or may grow; or NULL */
     int fd;
     bool is_open;    /* fd is to be closed */
     bool is_regular; /* such a file can change while it is read; it was this before: */
     struct stat status;
+    bool may_grow; /* request->longer */
     bool is_aside; /* by input_set_aside() */
 };
 

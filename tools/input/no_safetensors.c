@@ -10,4 +10,4 @@ static int refuse(struct input_file *file, const struct input_request *request) 
 }
 
 const struct input_format input_safetensors = {
-    .name = "safetensors", .output = "npy", .ending = ".safetensors", .begins = "", .open = refuse};
+    .name = "safetensors", .output = "npy", .ending = ".safetensors", .begins = "", .says_all = true, .open = refuse};

@@ -188,6 +188,7 @@ static bool header_bytes(const struct input_file *file, size_t *bytes, struct in
 
 const struct input_format input_npy = {.name = "npy",
                                        .output = "npy",
+                                       .says_all = true,
                                        .least = INPUT_NPY_LEAST,
                                        .header = header_bytes,
                                        .locate = locate,

@@ -43,6 +43,16 @@ static const struct {
     {"SQLite for", 10, "an SQLite database", "write its columns with numpy.save()"},
 };
 
+size_t input_safetensors_header(const unsigned char *bytes, size_t count) {
+    enum { MOST = 100000000 }; /* by the format's rules */
+    size_t length = 0;
+    if (count < INPUT_TENSORS_LEAST)
+        return 0;
+    for (unsigned i = INPUT_TENSORS_LEAST; i-- > 0;)
+        length = length << 8 | bytes[i];
+    return length <= MOST ? INPUT_TENSORS_LEAST + length : 0;
+}
+
 static bool refuse_other(const unsigned char *bytes, size_t count, struct input_reason *reason) {
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
         if (count >= others[i].bytes && memcmp(bytes, others[i].begins, others[i].bytes) == 0)
