@@ -204,8 +204,9 @@ static int take_all(struct input_file *file) {
         if (got < 0)
             return file->code;
         if (got == 0)
-            return input_npy_has(&file->layout, done, &reason) ? EX_OK
-                                                               : fail(reason.code, "%s: %s", file->name, reason.text);
+            return file->format->has(&file->layout, done, &reason)
+                       ? EX_OK
+                       : fail(reason.code, "%s: %s", file->name, reason.text);
         done += (size_t)got;
     }
     return EX_OK;

@@ -130,10 +130,8 @@ int input_tables(const char *path, const struct input_request *request, input_vi
     if (request->format || request->member || !*format)
         return EX_OK;
     int code = input_open_path(&file, path);
-    if (code == EX_OK && (*format != &input_npz || input_can_seek(&file))) {
-        *count = 0;
+    if (code == EX_OK)
         code = (*format)->each(&file, request, visit, context, count);
-    }
     input_close(&file);
     return code;
 }

@@ -92,7 +92,7 @@ struct input_format {
     int (*open)(struct input_file *file, const struct input_request *request);
     /* After the values, of which the file had that many bytes: whether it may end there. Fills in unknown rows. */
     bool (*has)(struct table_layout *layout, size_t bytes, struct input_reason *reason);
-    /* Visits the tables of a file that has several, and adds up how many there are; NULL: it has one. */
+    /* Visits the tables of a file that may have several; *count of them, which is 1 before. NULL: it has one. */
     int (*each)(struct input_file *file, const struct input_request *request, input_visit *visit, void *context,
                 size_t *count);
 };

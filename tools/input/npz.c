@@ -171,6 +171,9 @@ static bool look_at_member(struct input_file *file, zip_uint64_t place, const st
 
 static int visit_members(struct input_file *file, const struct input_request *request, input_visit *visit,
                          void *context, size_t *count) {
+    if (!input_can_seek(file)) /* as is said when it is opened */
+        return EX_OK;
+    *count = 0;
     const int code = open_archive(file);
     const zip_int64_t members = code == EX_OK ? zip_get_num_entries(archive_of(file)->archive, 0) : 0;
     for (zip_int64_t i = 0; i < members; i++) {

@@ -222,6 +222,7 @@ static int visit_tensors(struct input_file *file, const struct input_request *re
     const int code = input_peek(file, &input_safetensors);
     if (code != EX_OK)
         return code;
+    *found = 0;
     const bool is_read = read_header(file->memory, file->bytes, &root, &reason);
     if (is_read) {
         json_object_object_foreach(root, name, tensor) {

@@ -14,6 +14,8 @@
 /* A field of a line that may have names. */
 struct head_field {
     const char *start, *end; /* as it stands there, quotes and all */
+    const char *name;        /* between the quotes, if there are any: `length` bytes */
+    size_t length;
     enum text_field what;
     bool is_summed; /* if the line is a row of values */
 };
@@ -34,23 +36,20 @@ static int split(const struct input_file *file, struct head *head) {
         return input_no_memory(file, count * sizeof *head->fields);
     for (size_t i = 0; i < count; i++, text_take_delimiter(&rest)) {
         const struct text_line field = text_take_field(&rest);
-        head->fields[i] =
-            (struct head_field){field.start, field.end, text_field_of(field.start, field.end), .is_summed = true};
+        const char *name = field.start, *end = field.end;
+        text_cut_quotes(&name, &end);
+        head->fields[i] = (struct head_field){.start = field.start,
+                                              .end = field.end,
+                                              .name = name,
+                                              .length = (size_t)(end - name),
+                                              .what = text_field_of(field.start, field.end),
+                                              .is_summed = true};
     }
     return EX_OK;
 }
 
-/* The bytes between the quotes, if there are any. */
-static struct text_line inside_of(const struct head_field *field) {
-    struct text_line inside = {field->start, field->start, field->end, 0};
-    text_cut_quotes(&inside.start, &inside.end);
-    return inside;
-}
-
 static bool is_called(const struct head_field *field, const char *name) {
-    const struct text_line inside = inside_of(field);
-    const size_t length = (size_t)(inside.end - inside.start);
-    return strlen(name) == length && memcmp(name, inside.start, length) == 0;
+    return strlen(name) == field->length && memcmp(name, field->name, field->length) == 0;
 }
 
 static bool is_quoted(const struct head_field *field) { return field->start < field->end && *field->start == '"'; }
@@ -203,10 +202,8 @@ static int look_for_names(const struct input_file *file, const struct head *head
 static void guess_name_in(const struct input_text *text, const struct head *head, const char *name,
                           char meant[GUESS_LONGEST + 1]) {
     struct guess guess = guess_what(name, strlen(name));
-    for (size_t i = 0; i < text->fields; i++) {
-        const struct text_line inside = inside_of(&head->fields[i]);
-        guess_consider_part(&guess, inside.start, (size_t)(inside.end - inside.start));
-    }
+    for (size_t i = 0; i < text->fields; i++)
+        guess_consider_part(&guess, head->fields[i].name, head->fields[i].length);
     guess_name(&guess, meant);
 }
 
@@ -299,13 +296,11 @@ static void tell_row(const struct input_file *file, const struct head *head) {
     const struct input_text *text = text_of(file);
     for (size_t i = 0; i < text->fields; i++) {
         const struct head_field *field = &head->fields[i];
-        const struct text_line inside = inside_of(field);
-        const size_t length = (size_t)(inside.end - inside.start);
-        if (field->is_summed || !is_plain_name(field) || length > NAME_MOST)
+        if (field->is_summed || !is_plain_name(field) || field->length > NAME_MOST)
             continue;
         if (text->keeps)
             message("%s: line %llu is taken as a row of values; if it has names, --keep %.*s says so", file->name,
-                    (unsigned long long)text->line, (int)length, inside.start);
+                    (unsigned long long)text->line, (int)field->length, field->name);
         else
             message("%s: line %llu is taken as a row of values; if it has names, put those that are numbers in quotes",
                     file->name, (unsigned long long)text->line);
