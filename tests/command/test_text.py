@@ -339,6 +339,9 @@ class Text(CommandTest):
         self.assert_refused(DATA, "scan", "a.csv", "b.csv", "-o", "out.csv", says=["b.csv", "other names", "a.csv", "--field"])
         self.assert_refused(DATA, "scan", "c.csv", "a.csv", "b.csv", "-o", "out.csv", says=["b.csv", "other names", "a.csv"])
         self.assert_refused(DATA, "append", "c.csv", "c.csv", "a.csv", "b.csv", "--to", "to.npy", says=["b.csv", "than those of a.csv"])
+        self.write("e.csv", b'"xy\n1\n')  # a quote by itself is no pair of them
+        self.write("f.csv", b"x\n1\n")
+        self.assert_refused(DATA, "scan", "e.csv", "f.csv", "-o", "out.csv", says=["f.csv", "other names", "e.csv"])
         self.assertEqual(self.run_command("scan", "a.csv", "c.csv", "-qo-").stdout, b"x,y\n1,2\n6,8\n")
         self.assertEqual(self.run_command("scan", "c.csv", "a.csv", "c.csv", "a.csv", "-qo-").stdout, b"5,6\n6,8\n11,14\n12,16\n")
         for fields, sums in (("x,y", b"x,y\n1,2\n11,22\n111,222\n"), ("y,x", b"y,x\n2,1\n22,11\n222,111\n"), ("y", b"y\n2\n22\n222\n")):
