@@ -1,5 +1,5 @@
-"""The offsets of pieces that lie side by side, from how long each of them is; and sums that a table's pieces go on with.
-Wants the Python package: pip install . in the folder of tuplescan.
+"""The offsets of pieces that lie side by side, from how long each of them is; and sums that the pieces of a table go on
+with. Wants the Python package: pip install . in the folder of tuplescan.
 
     python sums.py
 

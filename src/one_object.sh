@@ -1,7 +1,7 @@
 #!/bin/sh
 # one_object.sh ALL ARCHIVE OBJCOPY AR CC...: makes the archive of all objects of ALL linked into one, in which hidden
-# names are local. A program may then have a function of the same name as one of ours: it neither replaces it nor clashes
-# with it.
+# names are local. A program may then have a function of the same name as one of ours: it neither replaces it nor
+# clashes with it.
 set -eu
 all=$1 archive=$2 objcopy=$3 ar=$4
 shift 4

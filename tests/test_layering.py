@@ -52,6 +52,7 @@ NAMED = re.compile(r'(?<![\w/.-])(\$tests|tools|tests|python/tests|examples)/([\
 COMMENT = re.compile(r'/\*.*?\*/|//[^\n]*', re.DOTALL)
 WIDTH = 120  # which the formatter does not hold comments to
 SUFFIXES = {'.c', '.h', '.cu', '.cuh', '.cpp', '.hpp'}
+SCRIPTS = {'.py', '.pyi', '.sh'} # looked at for their width, but for those in tests/
 
 
 def within(path, places, root):
@@ -73,6 +74,11 @@ def check_quoted(path, name, folders, root):
     return 'is not found in what this part may see'
 
 
+def check_width(path, root):
+    return [f'{path.relative_to(root)}:{number}: is wider than {WIDTH} columns'
+            for number, line in enumerate(path.read_text(encoding='utf-8').splitlines(), 1) if len(line) > WIDTH]
+
+
 def check_file(path, root):
     relative = path.relative_to(root)
     part = next((p for p in PARTS if relative.as_posix().startswith(p[0])), None)
@@ -80,8 +86,7 @@ def check_file(path, root):
         return []
     name, folders, forbidden = part
     text = path.read_text(encoding='utf-8')
-    faults = [f'{relative}:{number}: is wider than {WIDTH} columns'
-              for number, line in enumerate(text.splitlines(), 1) if len(line) > WIDTH]
+    faults = check_width(path, root)
     for match in INCLUDE.finditer(text):
         quote, included = match.groups()
         line = text.count('\n', 0, match.start()) + 1
@@ -141,6 +146,9 @@ def main():
     faults += check_patience(root / 'tools/meson.build', root)
     for path in [root / '.ci/run', *sorted((root / 'tools').glob('*.sh')), *sorted((root / 'tests').rglob('*.sh'))]:
         faults += check_named(path, root)
+    scripts = [path for top in (*tops, 'docs') if top != 'tests' for path in sorted((root / top).rglob('*'))
+               if path.suffix in SCRIPTS]
+    faults += [fault for path in [root / '.ci/run', *scripts] for fault in check_width(path, root)]
     faults += check_gpu_tests(root)
     for fault in faults:
         print(fault)

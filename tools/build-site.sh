@@ -1,7 +1,7 @@
 #!/bin/sh
-# build-site.sh BUILD: the site in build-site/html, read without a network: the pages of the tree, the cookbook, what the
-# commands say of themselves, and the references of Python and, by doxygen, of C. BUILD is a build folder, made by meson
-# setup. What makes the site is downloaded into build-site/env the first time. A warning is an error.
+# build-site.sh BUILD: the site in build-site/html, read without a network: the pages of the tree, the cookbook, what
+# the commands say of themselves, and the references of Python and, by doxygen, of C. BUILD is a build folder, made by
+# meson setup. What makes the site is downloaded into build-site/env the first time. A warning is an error.
 set -eu
 build=$(cd "${1:?usage: build-site.sh BUILD}" && pwd)
 cd "$(dirname "$0")/.."

@@ -3,9 +3,9 @@
 
 usage: compare-bench.py OLD NEW
 
-OLD and NEW are folders of JSON of `tuplescan bench`. A large table is compared by its part of memcpy's speed, which may be .01
-lower, and a table that was timed in a graph by its time, which may be 0.1 us longer. What is worse or better by more is
-named, with the numbers; the last line counts.
+OLD and NEW are folders of JSON of `tuplescan bench`. A large table is compared by its part of memcpy's speed, which may
+be .01 lower, and a table that was timed in a graph by its time, which may be 0.1 us longer. What is worse or better by
+more is named, with the numbers; the last line counts.
 
 Exit status: 0, nothing is worse; 1, something is; 2, nothing could be compared."""
 import argparse

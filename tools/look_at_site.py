@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""look_at_site.py HTML [PICTURES]: goes through the pages that tools/build-site.sh made, in a browser without a window, of
-1280 and of 390 pixels, light and dark. Says which pages are wider than the window, which text has less contrast to what
-is behind it than WCAG AA asks for (4.5, or 3 where it is large), which links of a page to another lead nowhere, and which
-of the words that people search for find no page. Into the folder PICTURES goes a picture of each page.
+"""look_at_site.py HTML [PICTURES]: goes through the pages that tools/build-site.sh made, in a browser without a window,
+of 1280 and of 390 pixels, light and dark. Says which pages are wider than the window, which text has less contrast to
+what is behind it than WCAG AA asks for (4.5, or 3 where it is large), which links of a page to another lead nowhere,
+and which of the words that people search for find no page. Into the folder PICTURES goes a picture of each page.
 
 Wants the Python package playwright, and chromium in PATH (Debian's package)."""
 import shutil
@@ -12,10 +12,14 @@ from urllib.parse import unquote, urlsplit
 
 from playwright.sync_api import sync_playwright
 
-WORDS = ["CDF", "quantile", "groupby", "pandas", "threads", "resume", "median", "EMA", "larger than memory", "Zarr", "NaN"]
+WORDS = ["CDF", "quantile", "groupby", "pandas", "threads", "resume", "median", "EMA", "larger than memory", "Zarr",
+         "NaN"]
 
 LOOK = """() => {
-    const numbers = text => { const found = text.match(/[\\d.]+/g).map(Number); return found.length < 4 ? [...found, 1] : found }
+    const numbers = text => {
+        const found = text.match(/[\\d.]+/g).map(Number)
+        return found.length < 4 ? [...found, 1] : found
+    }
     const over = (a, b) => [0, 1, 2].map(i => a[i] * a[3] + b[i] * (1 - a[3])).concat(1)
     const linear = v => v / 255 <= .03928 ? v / 255 / 12.92 : ((v / 255 + .055) / 1.055) ** 2.4
     const light = c => .2126 * linear(c[0]) + .7152 * linear(c[1]) + .0722 * linear(c[2])
@@ -30,7 +34,8 @@ LOOK = """() => {
     while (walker.nextNode()) {
         const parent = walker.currentNode.parentElement, style = getComputedStyle(parent)
         if (!walker.currentNode.textContent.trim() || !parent.offsetParent || style.visibility == 'hidden') continue
-        const below = behind(parent), lights = [light(over(numbers(style.color), below)), light(below)].sort((a, b) => a - b)
+        const below = behind(parent), above = over(numbers(style.color), below)
+        const lights = [light(above), light(below)].sort((a, b) => a - b)
         const size = parseFloat(style.fontSize), large = size >= 24 || (size >= 18.66 && style.fontWeight >= 700)
         const contrast = (lights[1] + .05) / (lights[0] + .05)
         texts++

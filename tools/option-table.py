@@ -107,7 +107,8 @@ WHY_NOT = [
     ('look for overflow', ['dask'], 'a task does not know whether another block has an earlier one'),
     ('look for overflow', ['jax', 'torch'], 'it would have to wait for the answer: use `cumsum`'),
     ('go on from a state', ['dask'], 'its tasks have states of their own'),
-    ('go on from a state', ['jax', 'torch'], 'a state lies in host memory, which a compiled graph has not: use `cumsum`'),
+    ('go on from a state', ['jax', 'torch'],
+     'a state lies in host memory, which a compiled graph has not: use `cumsum`'),
     ('threads', ['cumulative_sum'], 'by the letter of the array API standard: `set_num_threads`'),
     ('threads', ['dask'], 'one task a worker: `set_num_threads` on it'),
     ('threads', ['jax', 'torch'], 'a compiled graph has no options of one run: `set_num_threads`'),
@@ -171,8 +172,8 @@ def page(command):
 
 What each call can be asked for, by the name that it has there, and why not. `C` is `table_scan_options`, `scan` the
 command `tuplescan scan`; `cumsum`, `nancumsum`, `cumulative_sum`, `column_totals` and `linear_recurrence` are Python's,
-and so are the modules `frames`, `dask`, `mpi`, `jax` and `torch` with a `cumsum` each. Arrays of CuPy, torch and JAX may be given to
-`cumsum` itself, which has all of its options for them but for a few that its reference names.
+and so are the modules `frames`, `dask`, `mpi`, `jax` and `torch` with a `cumsum` each. Arrays of CuPy, torch and JAX
+may be given to `cumsum` itself, which has all of its options for them but for a few that its reference names.
 
 This page is made by `tools/option-table.py`.
 

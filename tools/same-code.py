@@ -3,9 +3,9 @@
 
 usage: same-code.py OLD NEW
 
-OLD and NEW are build folders, or folders of objects, cubins or PTX files. A kernel is compared by its name and architecture,
-whatever object it is in; addresses and encodings are left out. Builds for different architectures share nothing that
-can be compared, and are an error. Objects need cuobjdump, which is in the CUDA toolkit, in PATH.
+OLD and NEW are build folders, or folders of objects, cubins or PTX files. A kernel is compared by its name and
+architecture, whatever object it is in; addresses and encodings are left out. Builds for different architectures share
+nothing that can be compared, and are an error. Objects need cuobjdump, which is in the CUDA toolkit, in PATH.
 
 Exit status: 0, all kernels are the same; 1, some differ or are on one side alone; 2, nothing could be compared."""
 import argparse

@@ -1,8 +1,8 @@
 #!/bin/sh
 # What takes too long for every change, and is run before a release and after touching a kernel: the gate (.ci/run); the
 # longer runs of the emulator, of all suites `long`, without a sanitizer and under each; many seeds; kernels for all
-# architectures, where there is nvcc; the bits on 64-bit Arm, by qemu; the Python package without a GIL; the packages for
-# Debian; the wheel to hand out. Hours. The last line is "N passed, N failed, N skipped", of the parts.
+# architectures, where there is nvcc; the bits on 64-bit Arm, by qemu; the Python package without a GIL; the packages
+# for Debian; the wheel to hand out. Hours. The last line is "N passed, N failed, N skipped", of the parts.
 # test-all.sh [SEEDS]: how many seeds, 200.
 set -u
 cd "$(dirname "$0")/.."

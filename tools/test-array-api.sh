@@ -8,5 +8,6 @@ suite=$(cd "${1:?usage: test-array-api.sh SUITE}" && pwd)
 shift
 tests=$(cd "$(dirname "$0")/../python/tests" && pwd)
 cd "$suite"
-PYTHONPATH=$tests${PYTHONPATH:+:$PYTHONPATH} ARRAY_API_TESTS_MODULE=array_api_numpy exec "${PYTHON:-python3}" -m pytest \
+export PYTHONPATH="$tests${PYTHONPATH:+:$PYTHONPATH}"
+ARRAY_API_TESTS_MODULE=array_api_numpy exec "${PYTHON:-python3}" -m pytest \
     -q -p no:cacheprovider -W ignore array_api_tests -k cumulative_sum "$@"

@@ -26,7 +26,8 @@ version=$(sed -n '1s/.*(\(.*\)-.*).*/\1/p' debian/changelog)
 tree=$folder/tuplescan-$version
 mkdir "$tree"
 git ls-files -co --exclude-standard | tar -cf - -T - | tar -xf - -C "$tree"
-tar -C "$folder" -czf "$folder/tuplescan_$version.orig.tar.gz" --exclude="tuplescan-$version/debian" "tuplescan-$version"
+tar -C "$folder" -czf "$folder/tuplescan_$version.orig.tar.gz" --exclude="tuplescan-$version/debian" \
+    "tuplescan-$version"
 
 say "Building the packages"
 (cd "$tree" && PATH=/usr/bin:/bin:/usr/sbin:/sbin dpkg-buildpackage -us -uc >"$folder/log" 2>&1) || {
@@ -44,10 +45,11 @@ check() {
     say "$*"
     if "$@"; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
 }
-# Left out is what only a package of Debian's archive can have: the number of the bug that asks for it, and an address of
-# its maintainers in debian/changelog, which is that in debian/control.
+# Left out is what only a package of Debian's archive can have: the number of the bug that asks for it, and an address
+# of its maintainers in debian/changelog, which is that in debian/control.
 looked_through() {
-    address=bogus-mail-host-in-debian-changelog,malformed-contact,no-nmu-in-changelog,source-nmu-has-incorrect-version-number
+    address=bogus-mail-host-in-debian-changelog,malformed-contact
+    address=$address,no-nmu-in-changelog,source-nmu-has-incorrect-version-number
     lintian --profile debian --fail-on error,warning --suppress-tags "initial-upload-closes-no-bugs,$address" \
         "$folder"/*.changes
 }

@@ -1,8 +1,8 @@
 #!/bin/sh
-# The Python package on a Python without a GIL: python3.14t or python3.13t in PATH, or PYTHON; where there is none, it is
-# made of the sources that Debian 13 has of Python 3.13, in some 4 minutes, into build-free/python/. The extension is
-# then built for this version of Python alone, since the limited API has no free threads. Arguments go to pytest. The last
-# line is "N passed, N failed, N skipped".
+# The Python package on a Python without a GIL: python3.14t or python3.13t in PATH, or PYTHON; where there is none, it
+# is made of the sources that Debian 13 has of Python 3.13, in some 4 minutes, into build-free/python/. The extension is
+# then built for this version of Python alone, since the limited API has no free threads. Arguments go to pytest. The
+# last line is "N passed, N failed, N skipped".
 set -eu
 cd "$(dirname "$0")/.."
 . tools/dependencies.sh

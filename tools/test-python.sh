@@ -1,12 +1,12 @@
 #!/bin/sh
-# Builds the wheel of the Python package, checks it, installs it in empty environments, runs python/tests there. All that
-# is downloaded stays in build-python/wheels, so that from the second time on no network is needed. Parts, of which all
-# are run unless some are named first:
+# Builds the wheel of the Python package, checks it, installs it in empty environments, runs python/tests there. All
+# that is downloaded stays in build-python/wheels, so that from the second time on no network is needed. Parts, of which
+# all are run unless some are named first:
 #
 #   numpy    python/tests, the examples among them; and the wheel alone, in a folder without what this machine has
 #   jax      tuplescan.jax, and arrays of JAX; on the CPU
 #   dask     those with arrays of dask, its LocalCluster, zarr and xarray; left out if these cannot be installed
-#   frames   those with frames of pandas, polars and pyarrow, and arrays of awkward; left out if these cannot be installed
+#   frames   those with frames of pandas, polars and pyarrow, and arrays of awkward; left out if there are none
 #   mpi      tuplescan.mpi, on 1 to 7 ranks; left out if mpi4py cannot be installed
 #   pages    the reference, build-python/reference, by pdoc: without a warning, and with all names
 #   newest   the same wheel in the newest Python that is here, if that is another one
@@ -172,8 +172,10 @@ for part in $parts; do
             check with_cuda "$here/numpy"
             ;;
         jax) tested jax "$python" "numpy pytest jax" "$tests/test_jax.py" ;;
-        torch) tested torch "$python" "numpy pytest ml_dtypes torch" "$tests/torch_by_hand.py" "$tests/test_segments.py" "$tests/test_cookbook.py" \
-            "$tests/test_examples.py" "$@" ;;
+        torch)
+            tested torch "$python" "numpy pytest ml_dtypes torch" "$tests/torch_by_hand.py" "$tests/test_segments.py" \
+                "$tests/test_cookbook.py" "$tests/test_examples.py" "$@"
+            ;;
         pages)
             if environment pages "$python" numpy jax pdoc &&
                 "$here/pages/bin/pip" install --quiet --no-index --no-deps "$wheel"; then
@@ -183,9 +185,18 @@ for part in $parts; do
                 failed=$((failed + 1))
             fi
             ;;
-        mpi) tested mpi "$python" "numpy pytest mpi4py" "$tests/test_mpi.py" "$tests/test_scale.py" "$tests/test_cookbook.py" "$@" ;;
-        dask) tested dask "$python" "numpy pytest dask[array,distributed] zarr xarray" "$tests/test_dask.py" "$tests/test_scale.py" "$tests/test_cookbook.py" "$@" ;;
-        frames) tested frames "$python" "numpy pytest pandas polars pyarrow awkward" "$tests/test_frames.py" "$tests/test_segments.py" "$tests/test_cookbook.py" "$@" ;;
+        mpi)
+            tested mpi "$python" "numpy pytest mpi4py" "$tests/test_mpi.py" "$tests/test_scale.py" \
+                "$tests/test_cookbook.py" "$@"
+            ;;
+        dask)
+            tested dask "$python" "numpy pytest dask[array,distributed] zarr xarray" "$tests/test_dask.py" \
+                "$tests/test_scale.py" "$tests/test_cookbook.py" "$@"
+            ;;
+        frames)
+            tested frames "$python" "numpy pytest pandas polars pyarrow awkward" "$tests/test_frames.py" \
+                "$tests/test_segments.py" "$tests/test_cookbook.py" "$@"
+            ;;
         newest)
             if newest=$(newest_python); then
                 tested newest "$newest" "numpy pytest" "$tests/test_package.py" "$tests/test_exchange.py" \

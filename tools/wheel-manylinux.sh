@@ -1,11 +1,11 @@
 #!/bin/sh
 # Builds what is handed out of the Python package into build-manylinux/: of what is committed, the sdist; of that,
-# without a network, the wheel for every Linux on this kind of processor with glibc 2.28 or later, without kernels for GPUs. The
-# compiler is the clang of ziglang, which links against an older C library than that of this machine. auditwheel gives
-# the wheel its name, if it needs no newer symbol; tools/wheel_sbom.py says in it what it is made of. Both are built
-# twice, the second time of a clone, elsewhere, with the build's needs from a folder of wheels alone, and are the same
-# bytes. The wheel runs in a folder that is all there is; a part of python/tests runs on it. The last line is "N passed,
-# N failed, N skipped".
+# without a network, the wheel for every Linux on this kind of processor with glibc 2.28 or later, without kernels for
+# GPUs. The compiler is the clang of ziglang, which links against an older C library than that of this machine.
+# auditwheel gives the wheel its name, if it needs no newer symbol; tools/wheel_sbom.py says in it what it is made of.
+# Both are built twice, the second time of a clone, elsewhere, with the build's needs from a folder of wheels alone, and
+# are the same bytes. The wheel runs in a folder that is all there is; a part of python/tests runs on it. The last line
+# is "N passed, N failed, N skipped".
 set -eu
 cd "$(dirname "$0")/.."
 . tools/dependencies.sh

@@ -42,7 +42,8 @@ def foreign(package):
     for path in own:
         needed = re.findall(r'\(NEEDED\).*\[(.*)\]', output('readelf', '-dW', str(path)))
         print(f'{path.relative_to(package)} needs {" ".join(needed)}')
-        yield from (f'{path.name} needs {name}' for name in needed if name not in brought and not C_LIBRARY.fullmatch(name))
+        strangers = [name for name in needed if name not in brought and not C_LIBRARY.fullmatch(name)]
+        yield from (f'{path.name} needs {name}' for name in strangers)
 
 
 def add(root, files, kept=()):
@@ -87,9 +88,9 @@ def main():
         command = root / 'package/tuplescan/tuplescan'
         command.chmod(0o755)
         add(root, [found for found in re.findall(r'(/\S+) \(0x', output('ldd', str(command))) if place not in found])
-        run(root, '/package/tuplescan/tuplescan', 'gen', '--type', 'f32', '--rows', '1000', '--columns', '3', '-o', '/in.npy')
-        run(root, '/package/tuplescan/tuplescan', 'scan', '/in.npy', '-q', '-o', '/out.npy')
-        run(root, '/package/tuplescan/tuplescan', 'verify', '/in.npy', '/out.npy', '-q')
+        for line in ('gen --type f32 --rows 1000 --columns 3 -o /in.npy', 'scan /in.npy -q -o /out.npy',
+                     'verify /in.npy /out.npy -q'):
+            run(root, '/package/tuplescan/tuplescan', *line.split())
         run(root, root_with_python(root, beside), '-c', CALLS)
     print('the command runs with the C library alone, the package with Python and numpy')
 

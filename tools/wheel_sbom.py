@@ -45,8 +45,9 @@ def package(metadata):
 
 def runtimes(programs, compiler):
     """Those of LLVM's libraries that have names in the programs."""
-    version = subprocess.run([compiler, '-E', '-P', '-x', 'c', '-'], check=True, text=True, stdout=subprocess.PIPE,
-                             input='__clang_major__.__clang_minor__.__clang_patchlevel__').stdout.strip().replace(' ', '')
+    told = subprocess.run([compiler, '-E', '-P', '-x', 'c', '-'], check=True, text=True, stdout=subprocess.PIPE,
+                          input='__clang_major__.__clang_minor__.__clang_patchlevel__').stdout
+    version = told.strip().replace(' ', '')
     for name, mark in RUNTIMES.items():
         if any(mark in data for data in programs.values()):
             yield Component(name=name, version=version, type=ComponentType.LIBRARY, bom_ref=name,

@@ -3,8 +3,9 @@ else. Usage: from_help.py TUPLESCAN SUBCOMMAND > PAGE.scd, or from_help.py TUPLE
 fills in what stands between @ and @, or from_help.py COMMAND, of one that has no subcommands but what its usage says.
 
 A help text is `usage: ...`, then blocks with empty lines between them. A line of a block that begins with two to six
-blanks and a hyphen is an option, or several of which more follow a comma at its end: two blanks and more stand before what is said of it, which goes on in the lines that
-are further to the right. `example...:` is a line before commands, which stay as they are."""
+blanks and a hyphen is an option, or several of which more follow a comma at its end: two blanks and more stand before
+what is said of it, which goes on in the lines that are further to the right. `example...:` is a line before commands,
+which stay as they are."""
 import re
 import subprocess
 import sys

@@ -11,7 +11,8 @@ from sphinx.util.docutils import SphinxDirective
 
 project = "tuplescan"
 root_doc = "docs/site/index"
-include_patterns = ["*.md", "docs/**.md", "examples/scale/README.md", "kernels/README.md", "python/README.md", "tests/emulator/README.md"]
+include_patterns = ["*.md", "docs/**.md", "examples/scale/README.md", "kernels/README.md", "python/README.md",
+                    "tests/emulator/README.md"]
 exclude_patterns = ["build*", "docs/reference"]
 extensions = ["myst_parser", "sphinx.ext.autodoc", "numpydoc", "breathe"]
 myst_heading_anchors = 4

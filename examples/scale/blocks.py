@@ -111,7 +111,8 @@ class Phase:
         seconds, full = time.perf_counter() - self.begun, self.WIDTH * self.done // max(self.count, 1)
         left = seconds * (self.count / self.done - 1) if self.done else 0
         print(f"\r{self.name:>6} [{'#' * full:<{self.WIDTH}}] {self.done}/{self.count} blocks, "
-              f"{self.bytes / seconds / 1e9:.2f} GB/s, {left:.0f} s left ", end="", file=sys.stderr, flush=True)  # fmt: skip
+              f"{self.bytes / seconds / 1e9:.2f} GB/s, {left:.0f} s left ",
+              end="", file=sys.stderr, flush=True)  # fmt: skip
 
     def end(self):
         self._draw()

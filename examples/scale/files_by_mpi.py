@@ -3,15 +3,15 @@
     mpirun -n 4 python files_by_mpi.py work --rows 1000000 --columns 64 --block 65536
 
 Each rank has its share of the blocks, and reads it twice, a block at a time, by MPI-IO: for its total, and, when an
-exclusive scan of the totals has told it what all ranks before it have, for its sums. When a rank dies, MPI ends them all.
-The same command, with as many ranks as are left, goes on with what is in the folder."""
+exclusive scan of the totals has told it what all ranks before it have, for its sums. When a rank dies, MPI ends them
+all. The same command, with as many ranks as are left, goes on with what is in the folder."""
 
 import os
 import sys
 
 import numpy as np
-from blocks import (Folder, Phase, borders, die, joined, most_memory, parser_of, random_block, same_as_one_process, sums,
-                    total)
+from blocks import (Folder, Phase, borders, die, joined, most_memory, parser_of, random_block, same_as_one_process,
+                    sums, total)
 from mpi4py import MPI
 
 
@@ -53,7 +53,8 @@ class Job:
         self.limits = borders(options.rows, options.block)
         self.own = range(len(self.limits) * comm.rank // comm.size, len(self.limits) * (comm.rank + 1) // comm.size)
         shape = options.rows, options.columns
-        self.table, self.out = (File(comm, os.path.join(options.folder, name), shape) for name in ("table.npy", "sums.npy"))
+        names = ("table.npy", "sums.npy")
+        self.table, self.out = (File(comm, os.path.join(options.folder, name), shape) for name in names)
 
     def say(self, text):
         if self.comm.rank == 0:
@@ -74,7 +75,7 @@ class Job:
         self.say(phase.end() + (" of rank 0" if self.comm.size > 1 else ""))
 
     def exchange(self):
-        """The state of all rows before this rank's: None, or one state. All other states are made of it and the kept."""
+        """The state of all rows before this rank's, or None. All other states are made of it and of the kept ones."""
         own = None
         for block in self.own:
             own = joined(own, self.folder.state(block))

@@ -3,16 +3,16 @@
     python zarr_by_dask.py work --rows 1000000 --columns 64 --block 65536
 
 Each block is read twice: its total is made, by any worker, in any order; the totals, some kilobytes each, are joined;
-then each block is summed from the joined state on. A worker that dies is started again by Dask, and its blocks are given
-to others. If all die, the same command goes on with what is in the folder."""
+then each block is summed from the joined state on. A worker that dies is started again by Dask, and its blocks are
+given to others. If all die, the same command goes on with what is in the folder."""
 
 import os
 import signal
 import time
 
 import zarr
-from blocks import (Folder, Phase, borders, die, joined, most_memory, parser_of, random_block, same_as_one_process, sums,
-                    total)
+from blocks import (Folder, Phase, borders, die, joined, most_memory, parser_of, random_block, same_as_one_process,
+                    sums, total)
 from dask.distributed import Client, LocalCluster, as_completed
 
 

@@ -16,7 +16,7 @@ from tuplescan._types import Options
 
 
 class Array:
-    """Has the attributes of numpy's array, but for those by which numpy would see it; arrays that they give are such."""
+    """Has the attributes of numpy's array, but not what numpy would see it by; arrays that they give are such."""
 
     def __init__(self, values):
         self.values = values

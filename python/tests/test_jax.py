@@ -282,14 +282,16 @@ def test_gradients_of_segments(exclusive, reverse):
     check_grads(lambda x: ours(x) ** 2, (x,), order=2, rtol=0.05, atol=0.05)
     gradient = jax.grad(lambda x: ours(x).sum())(x)
     assert not gradient[:2].any() and not gradient[9:].any()
-    same_bits(jax.vjp(ours, x)[1](x)[0], tuplescan.segmented_cumsum(x, offsets, exclusive=exclusive, reverse=not reverse))
+    wanted = tuplescan.segmented_cumsum(x, offsets, exclusive=exclusive, reverse=not reverse)
+    same_bits(jax.vjp(ours, x)[1](x)[0], wanted)
 
 
 def test_segments_of_tables_and_shards():
     x, offsets = values((3, 50, 4)), np.array([[0, 20, 50], [5, 5, 30], [0, 0, 0]])
     each = functools.partial(tuplescan.jax.segmented_cumsum)
     same_bits(jax.vmap(each)(x, offsets), np.stack([tuplescan.segmented_cumsum(*of) for of in zip(x, offsets)]))
-    same_bits(jax.vmap(each, (None, 0))(x[0], offsets), np.stack([tuplescan.segmented_cumsum(x[0], of) for of in offsets]))
+    wanted = np.stack([tuplescan.segmented_cumsum(x[0], of) for of in offsets])
+    same_bits(jax.vmap(each, (None, 0))(x[0], offsets), wanted)
     for batch in range(3):
         parts = [np.take(x, i, batch) for i in range(x.shape[batch])]
         rows = np.array([1, 2, min(len(part) for part in parts)])

@@ -217,7 +217,8 @@ def work(number):
     meet.wait()
     for i in range(200):
         own = tuplescan.State()
-        sums = [tuplescan.cumsum(x), np.array(tuplescan.cumsum(x.tolist(), dtype="f4")), tuplescan.cumsum(x.T, axis=1).T]
+        sums = [tuplescan.cumsum(x), np.array(tuplescan.cumsum(x.tolist(), dtype="f4"))]
+        sums.append(tuplescan.cumsum(x.T, axis=1).T)
         sums.append(np.concatenate([tuplescan.cumsum(piece, state=own) for piece in (x[:1000], x[1000:])]))
         tuplescan.cumsum(x, state=shared, threads=1 + number % 3)
         totals = tuplescan.column_totals(np.array([number, 1], "u4"))

@@ -1,4 +1,4 @@
-"""examples/scale, small: by workers of dask and by ranks of MPI, with one that dies; and what is kept is gone on with."""
+"""examples/scale, small: by workers of dask and by ranks of MPI, with one that dies; what is kept is gone on with."""
 
 import os
 import pathlib

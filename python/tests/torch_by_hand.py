@@ -473,7 +473,8 @@ delattr({owner}, {name!r})
 import tuplescan.torch
 x = torch.arange(6).reshape(3, 2)
 print(tuplescan.torch.cumsum(x).tolist(), tuplescan.torch.cumsum(x.float(), 1).tolist())
-for call in (lambda: tuplescan.torch.cumsum(x.double().requires_grad_()), lambda: torch.vmap(tuplescan.torch.cumsum)(x)):
+cumsum = tuplescan.torch.cumsum
+for call in (lambda: cumsum(x.double().requires_grad_()), lambda: torch.vmap(cumsum)(x)):
     try:
         call()
     except RuntimeError as error:

@@ -9,7 +9,8 @@ import sys
 import warnings
 
 try:
-    importlib.import_module("tuplescan_cuda").load()  # the library with kernels, in the place of the one beside this file
+    # The library with kernels takes the place of the one beside this file.
+    importlib.import_module("tuplescan_cuda").load()
 except ModuleNotFoundError:
     pass
 except OSError as error:  # such as a C library that is older than the one it was built with

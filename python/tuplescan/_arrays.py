@@ -223,7 +223,7 @@ def like_subclass(x, sums):
 
 def without_mask(x, operation=SUM):
     """x with what changes nothing for what is masked."""
-    return np.asarray(x.filled(identity(operation, x.dtype.name))) if isinstance(x, np.ma.MaskedArray) else np.asarray(x)
+    return np.asarray(x.filled(identity(operation, x.dtype.name)) if isinstance(x, np.ma.MaskedArray) else x)
 
 
 def _of_masked(x, options):

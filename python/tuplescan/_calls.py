@@ -182,8 +182,8 @@ cummax, cummin, cumprod = of_each_operation(
     "loop's",
     along="along an axis",
     parameters="return_rows : bool\n        Return where along the axis each extreme was taken, too, as torch.cummax() "
-    "does: int64, the last place of those\n        that are the same. For maxima and minima of numpy's arrays, by calls "
-    "with axis, dtype and threads alone.\n"
+    "does: int64, the last place of those\n        that are the same. For maxima and minima of numpy's arrays, by "
+    "calls with axis, dtype and threads alone.\n"
     "    x, axis, out, exclusive, reverse, start, check_overflow, stream, state, threads",
     returns="out, or a new array of x's library; with return_rows (values, rows)",
     raises="TypeError, ValueError, numpy.exceptions.AxisError, OverflowAt, RuntimeError",

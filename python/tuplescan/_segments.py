@@ -10,8 +10,8 @@ from ._errors import OverflowAt
 from ._kinds import refuse_missing, roots_of
 from ._libraries import library_of
 from ._threads import limited
-from ._types import (CHECK_OVERFLOW, EXCLUSIVE, MAXIMUM, MINIMUM, OFFSETS, OPERATION, PARTS, PRODUCT, REVERSE, SKIP_NAN, SUM,
-                     added_in, sums_type, taken, typed)  # fmt: skip
+from ._types import (CHECK_OVERFLOW, EXCLUSIVE, MAXIMUM, MINIMUM, OFFSETS, OPERATION, PARTS, PRODUCT, REVERSE, SKIP_NAN,
+                     SUM, added_in, sums_type, taken, typed)  # fmt: skip
 
 _OPERATIONS = {"sum": SUM, "max": MAXIMUM, "min": MINIMUM, "prod": PRODUCT}
 _OF_OFFSETS, _OF_LENGTHS, _OF_KEYS, _OF_HEADS = range(1, 5)  # enum table_segment_kind

@@ -390,8 +390,7 @@ def _scan(frame, skipna, options, by=None):
 def _of_an_operation(name, operation):
     @limited
     def call(frame, dtype=None, *, by=None, exclusive=False, reverse=False, start=None, check_overflow=False,
-    state=None,
-             skipna=True, threads=None):  # fmt: skip
+             state=None, skipna=True, threads=None):  # fmt: skip
         """Running sums down each column of a frame, with the bits that the columns have in a table.
 
         Parameters

@@ -1,6 +1,6 @@
-"""Running sums, maxima, minima, products, linear recurrences and sums of segments as primitives of JAX: under jit, grad,
-jvp and vmap, sharded along all axes but the one along which they run. On the CPU, and on CUDA where the package was
-built with it."""
+"""Running sums, maxima, minima, products, linear recurrences and sums of segments as primitives of JAX: under jit,
+grad, jvp and vmap, sharded along all axes but the one along which they run. On the CPU, and on CUDA where the package
+was built with it."""
 
 import functools
 import itertools

@@ -360,8 +360,8 @@ def _nobody_asks(x):
 
 
 def _without_operator(*arguments):
-    """Whether the results are all that is wanted, so that they can be made without the operator, which takes some 20 us:
-    no mode, tracer or transform is to see it."""
+    """Whether the results are all that is wanted, so that they can be made without the operator, which takes some 20
+    us: no mode, tracer or transform is to see it."""
     if torch.compiler.is_compiling() or _transforms_active() or torch.jit.is_tracing():
         return False
     if getattr(forward_ad, "_current_level", 0) >= 0 or _dispatch_modes() or _function_modes():

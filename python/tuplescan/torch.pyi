@@ -4,7 +4,9 @@ import torch
 
 from ._options import Started, Ways
 
-def cumsum(x: torch.Tensor, dim: int = 0, dtype: torch.dtype | None = None, **options: Unpack[Ways]) -> torch.Tensor: ...
+def cumsum(
+    x: torch.Tensor, dim: int = 0, dtype: torch.dtype | None = None, **options: Unpack[Ways]
+) -> torch.Tensor: ...
 
 # Arguments and results are those of cumsum().
 cummax = cumsum
