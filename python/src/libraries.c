@@ -105,9 +105,12 @@ static PyObject *empty_by(const struct module_state *state, int empty, const str
     return result;
 }
 
-static int open_numpy(const struct module_state *state, struct array *array, PyObject *object, bool writable) {
+/* What an array is opened for; that it is new is known of it, and not asked. */
+enum use { TO_READ, TO_WRITE, TO_WRITE_NEW };
+
+static int open_numpy(const struct module_state *state, struct array *array, PyObject *object, enum use use) {
     (void)state;
-    return array_open(array, object, writable, writable ? "out" : "x");
+    return array_open(array, object, use != TO_READ, use == TO_READ ? "x" : "out");
 }
 
 /* Whether what an attribute or method says of the tensor is false; not if it fails. */
@@ -118,13 +121,12 @@ static bool is_false(PyObject *tensor, PyObject *name, bool method) {
     return is;
 }
 
-static int open_tensor(const struct module_state *state, struct array *array, PyObject *tensor, bool writable) {
-    (void)writable;
+static int open_tensor(const struct module_state *state, struct array *array, PyObject *tensor, enum use use) {
     struct dlpack_tensor view = {0};
     array->buffer.obj = NULL;
     array->capsule = NULL;
-    if (!is_false(tensor, state->kept[TENSOR_REQUIRES_GRAD], false) ||
-        !is_false(tensor, state->kept[TENSOR_IS_NEG], true))
+    if (use != TO_WRITE_NEW && (!is_false(tensor, state->kept[TENSOR_REQUIRES_GRAD], false) ||
+                                !is_false(tensor, state->kept[TENSOR_IS_NEG], true)))
         return -1;
     return state->exchange->view_object(tensor, &view) == 0 && dlpack_take_over(array, &view, "x") == 0 ? 0 : -1;
 }
@@ -212,8 +214,8 @@ static table_type type_of_cupy(const struct module_state *state, PyObject *array
     return found;
 }
 
-static int open_cupy(const struct module_state *state, struct array *array, PyObject *object, bool writable) {
-    (void)writable;
+static int open_cupy(const struct module_state *state, struct array *array, PyObject *object, enum use use) {
+    (void)use;
     PyObject *const *kept = state->kept;
     int strides;
     *array = (struct array){.type = type_of_cupy(state, object)};
@@ -258,7 +260,7 @@ static void release_cupy(void *taken) { Py_DECREF((PyObject *)taken); }
 
 static const struct library {
     int type, current_device, empty; /* what is kept of it; empty 0: by DLPack */
-    int (*open)(const struct module_state *state, struct array *array, PyObject *object, bool writable);
+    int (*open)(const struct module_state *state, struct array *array, PyObject *object, enum use use);
 
     /* For arrays on CUDA. */
     int (*current_stream)(const struct module_state *state, const struct array *array, void **stream);
@@ -315,7 +317,7 @@ PyObject *library_sum(struct module_state *state, const struct library *library,
                       const table_scan_options *options) {
     struct array in, out_array;
     PyObject *result = NULL;
-    if (library->open(state, &in, x, false) != 0)
+    if (library->open(state, &in, x, TO_READ) != 0)
         return NULL;
     axis += axis < 0 ? in.dims : 0;
     const table_type type = promoted(in.type);
@@ -324,7 +326,7 @@ PyObject *library_sum(struct module_state *state, const struct library *library,
         sums = Py_NewRef(out);
     else if (axis >= 0 && axis < in.dims && type)
         sums = library->empty ? empty_by(state, library->empty, &in, type) : empty_tensor(state, &in, type);
-    if (sums && library->open(state, &out_array, sums, true) == 0) {
+    if (sums && library->open(state, &out_array, sums, out ? TO_WRITE : TO_WRITE_NEW) == 0) {
         if (sum_opened(state, library, &in, &out_array, (int)axis, options))
             result = Py_NewRef(sums);
         array_close(&out_array);

@@ -340,29 +340,25 @@ if not hasattr(torch.ops.tuplescan, "_library"):
 _differentiable = {operator.name: getattr(torch.ops.tuplescan, operator.name).default for operator in _OPERATORS}
 _RUN = {operator.name: operator.run for operator in _OPERATORS}
 
-# Whether a transform of torch.func is at work; in a torch that does not tell it, each call is one of the operator.
-_transforms_active = getattr(torch._C, "_are_functorch_transforms_active", lambda: True)
-
-
-# How many of torch's modes look at each operator; one, in a torch that does not tell it.
-_dispatch_modes = getattr(torch._C, "_len_torch_dispatch_stack", lambda: 1)
-_function_modes = getattr(torch._C, "_len_torch_function_stack", lambda: 1)
+# Whether a transform of torch.func, a tracer, an autocast or one of torch's modes is to see an operator. In a torch
+# that does not tell it, each call is one of the operator.
+_is_compiling = torch.compiler.is_compiling
+_is_seen = [getattr(torch._C, name, lambda: True) for name in ("_are_functorch_transforms_active", "_is_tracing",
+            "_is_any_autocast_enabled", "_len_torch_dispatch_stack", "_len_torch_function_stack")]  # fmt: skip
+_transforms_active, _is_tracing, _autocasts, _dispatch_modes, _function_modes = _is_seen
 
 
 def _nobody_asks(x):
-    """Whether the values are all that is wanted of x: no gradient, and no autocast that is to see an operator."""
-    return not isinstance(x, torch.Tensor) or (
-        type(x) is torch.Tensor
-        and not (x.requires_grad and torch.is_grad_enabled())
-        and (x.is_cpu or x.is_cuda)
-        and not torch.is_autocast_enabled("cuda" if x.is_cuda else "cpu")
-    )
+    """Whether the values are all that is wanted of x, and no gradient."""
+    if type(x) is not torch.Tensor:
+        return not isinstance(x, torch.Tensor)
+    return (x.is_cuda or x.is_cpu) and not (x.requires_grad and torch.is_grad_enabled())
 
 
 def _without_operator(*arguments):
     """Whether the results are all that is wanted, so that they can be made without the operator, which takes some 20
-    us: no mode, tracer or transform is to see it."""
-    if torch.compiler.is_compiling() or _transforms_active() or torch.jit.is_tracing():
+    us. Written out, since what is asked here is what a call of tuplescan.torch takes more than one of tuplescan."""
+    if _is_compiling() or _transforms_active() or _is_tracing() or _autocasts():
         return False
     if getattr(forward_ad, "_current_level", 0) >= 0 or _dispatch_modes() or _function_modes():
         return False
@@ -429,9 +425,10 @@ def cumsum(x, dim=0, dtype=None, *, exclusive=False, reverse=False):
     >>> x.grad
     tensor([1., 1., 0.])
     """
+    if dtype is None and _without_operator(x) and x.dtype in _AS_TORCH and x.is_contiguous():
+        if -x.dim() <= dim < x.dim():
+            return tuplescan.cumsum(x.detach() if x.requires_grad else x, dim, exclusive=exclusive, reverse=reverse)
     dim = _checked_dim(x, dim)
-    if dtype is None and _without_operator(x) and x.dtype in _AS_TORCH and x.dim() and x.is_contiguous():
-        return tuplescan.cumsum(x.detach() if x.requires_grad else x, dim, exclusive=exclusive, reverse=reverse)
     if dtype is not None and (dtype.is_complex != x.is_complex()):
         x = x.to(dtype)
     if x.dim() == 0:
