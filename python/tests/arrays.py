@@ -5,6 +5,7 @@ import doctest
 import inspect
 import itertools
 import pathlib
+import re
 import shutil
 import sys
 
@@ -178,9 +179,6 @@ def check_bits(call, kinds, shapes, names=CALLS, ways=WAYS, started=CALLS, axes=
                 same_bits(got, wanted)
 
 
-CALLS_ON_NOTHING = ("cuda_unavailable", "get_num_threads")
-
-
 def stub_of(module):
     """What the module's stub has for its users, by name: calls and classes. What is as another call is that one."""
     found = {}
@@ -218,19 +216,33 @@ def check_stub(thing, stub):
     assert stub.returns and all(argument.annotation for argument in arguments.args + arguments.kwonlyargs)
 
 
+def check_document(name, thing, stub):
+    """That it is in numpydoc's form: with all parameters, with what is returned, and with an example."""
+    parts = re.split(r"^(\w+)\n---+\n", inspect.getdoc(thing), flags=re.M)
+    parts = dict(zip(parts[1::2], parts[2::2]))
+    assert parts["Examples"].startswith(">>> "), name
+    if inspect.isroutine(thing):
+        named = re.findall(r"^(\w+(?:, \w+)*)(?: :.*)?$", parts.get("Parameters", ""), re.M)
+        named = [parameter for line in named for parameter in line.split(", ")]
+        assert sorted(named) == sorted(set(inspect.signature(thing).parameters) - {"self"}), name
+        assert "Returns" in parts or ast.unparse(stub.returns) == "None", name
+        assert "Raises" in parts or "." in name or not named, name
+
+
 def check_examples(module, run=True):
     """That what is public is as its stub and says what it does, with examples, which are run and show what comes."""
-    stubs = stub_of(module)
-    documented = {name: getattr(module, name) for name in stubs}
-    for name, thing in documented.items():
-        check_stub(thing, stubs[name])
-    for name, of_class in [(name, thing) for name, thing in documented.items() if inspect.isclass(thing)]:
-        methods = {f"{name}.{key}": getattr(of_class, key) for key in vars(of_class) if not key.startswith("_")}
-        documented |= {key: method for key, method in methods.items() if inspect.isroutine(method)}
-    for name, thing in documented.items():
-        text = inspect.getdoc(thing)
-        assert "Examples\n--------\n>>> " in text, name
-        if inspect.isfunction(thing) and "." not in name and name not in CALLS_ON_NOTHING:
-            assert all(f"\n{part}\n---" in text for part in ("Parameters", "Returns", "Raises")), name
-        test = doctest.DocTestParser().get_doctest(text, {"tuplescan": sys.modules["tuplescan"]}, name, None, None)
+    stubs, documented = stub_of(module), []
+    public = {name for name, thing in vars(module).items() if getattr(thing, "__module__", "") == module.__name__}
+    assert {name for name in public if name[0] != "_"} <= set(stubs)
+    for name, stub in stubs.items():
+        thing = getattr(module, name)
+        check_stub(thing, stub)
+        documented.append((name, thing, stub))
+        methods = [of for of in stub.body if isinstance(of, ast.FunctionDef) and of.name[0] != "_"]
+        methods = [(f"{name}.{of.name}", getattr(thing, of.name), of) for of in methods]
+        documented += [method for method in methods if inspect.isroutine(method[1])]
+    for name, thing, stub in documented:
+        check_document(name, thing, stub)
+        known = {"tuplescan": sys.modules["tuplescan"]}
+        test = doctest.DocTestParser().get_doctest(inspect.getdoc(thing), known, name, None, None)
         assert test.examples and not (run and doctest.DocTestRunner(verbose=False).run(test).failed), name

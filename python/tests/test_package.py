@@ -147,13 +147,22 @@ assert_type(tuplescan.cummin(x, return_rows=True), tuple[NDArray[Any], NDArray[n
 assert_type(tuplescan.cumulative_sum([1, 2], include_initial=True), NDArray[Any])
 assert_type(tuplescan.column_totals(x), NDArray[Any])
 assert_type(tuplescan.column_totals(x, state=state), NDArray[Any] | None)
-assert_type(tuplescan.nancumsum(x, return_count=True), tuple[Any, Any])
+assert_type(tuplescan.cumprod(x, exclusive=True), NDArray[Any])
+assert_type(tuplescan.nancumsum(x), NDArray[Any])
+assert_type(tuplescan.nancumsum(x, return_count=True), tuple[NDArray[Any], int])
+assert_type(tuplescan.ewm_mean(x, 0.5), NDArray[Any])
+assert_type(tuplescan.discounted_returns(x, 0.5), NDArray[Any])
+assert_type(tuplescan.lfilter1([1], [1, 2], x), NDArray[Any])
+assert_type(tuplescan.lfilter1([1], [1, 2], x, zi=x[:1]), tuple[NDArray[Any], NDArray[Any]])
+assert_type(tuplescan.segmented_cumsum(x, [0, 4]), NDArray[Any])
+assert_type(tuplescan.segmented_totals(x, lengths=[4]), NDArray[Any])
 assert_type(tuplescan.cuda_unavailable(), str | None)
 assert_type(frames.cumsum({"a": x}), dict[str, Any])
 assert_type(frames.cummax({"a": x}), dict[str, Any])
 assert_type(frames.cumsum([x]), list[Any])
 assert_type(tuplescan.linear_recurrence(0.5, x, reverse=True), NDArray[Any])
 tuplescan.cumsum(x, exclusiv=True)  # type: ignore[call-overload]
+tuplescan.cumprod(x, return_rows=True)  # type: ignore[call-overload]
 tuplescan.State(3)  # type: ignore[call-arg]
 """
 

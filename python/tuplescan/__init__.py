@@ -66,7 +66,12 @@ def __dir__():
 
 
 def cuda_unavailable():
-    """Why arrays on CUDA cannot be summed here, as a sentence; None if they can.
+    """Why arrays on CUDA cannot be summed here.
+
+    Returns
+    -------
+    str or None
+        A sentence; None if they can.
 
     Examples
     --------
@@ -109,8 +114,16 @@ def set_num_threads(threads):
 
 
 def get_num_threads():
-    """The most threads of the CPU that calls use now: by set_num_threads(), or by its default. A ValueError if
-    TUPLESCAN_NUM_THREADS is no number.
+    """The most threads of the CPU that calls use now: by set_num_threads(), or by its default.
+
+    Returns
+    -------
+    int
+
+    Raises
+    ------
+    ValueError
+        If TUPLESCAN_NUM_THREADS is no number.
 
     Examples
     --------

@@ -78,9 +78,30 @@ def cummax(
     x: Any, axis: _Axis = 0, dtype: Any = None, out: Any = None, *, return_rows: bool = False, **options: Unpack[Scan]
 ) -> Any: ...
 
-# Arguments and results are those of cummax(); products have no rows.
+# Arguments and results are those of cummax().
 cummin = cummax
-cumprod = cummax
+
+# Products have no rows.
+@overload
+def cumprod(
+    x: _OfNumpy,
+    axis: _Axis = 0,
+    dtype: DTypeLike | None = None,
+    out: NDArray[Any] | None = None,
+    *,
+    return_rows: Literal[False] = False,
+    **options: Unpack[Scan],
+) -> NDArray[Any]: ...
+@overload
+def cumprod(
+    x: Any,
+    axis: _Axis = 0,
+    dtype: Any = None,
+    out: Any = None,
+    *,
+    return_rows: Literal[False] = False,
+    **options: Unpack[Scan],
+) -> Any: ...
 
 @overload
 def cumulative_sum(
@@ -114,6 +135,26 @@ def get_num_threads() -> int: ...
 def cuda_unavailable() -> str | None: ...
 @overload
 def nancumsum(
+    x: _OfNumpy,
+    axis: _Axis = 0,
+    dtype: DTypeLike | None = None,
+    out: NDArray[Any] | None = None,
+    *,
+    return_count: Literal[False] = False,
+    **options: Unpack[OnStream],
+) -> NDArray[Any]: ...
+@overload
+def nancumsum(
+    x: _OfNumpy,
+    axis: _Axis = 0,
+    dtype: DTypeLike | None = None,
+    out: NDArray[Any] | None = None,
+    *,
+    return_count: Literal[True],
+    **options: Unpack[OnStream],
+) -> tuple[NDArray[Any], int]: ...
+@overload
+def nancumsum(
     x: Any,
     axis: _Axis = 0,
     dtype: Any = None,
@@ -144,10 +185,28 @@ def linear_recurrence(
 def linear_recurrence(a: Any, b: Any, axis: _Axis = 0, out: Any = None, **options: Unpack[Continued]) -> Any: ...
 
 # The results are arrays of the library of x, or of the rewards.
+@overload
+def ewm_mean(
+    x: _OfNumpy, alpha: float | None = None, axis: _Axis = 0, **options: Unpack[Mean]
+) -> NDArray[Any]: ...
+@overload
 def ewm_mean(x: Any, alpha: float | None = None, axis: _Axis = 0, **options: Unpack[Mean]) -> Any: ...
+@overload
+def discounted_returns(
+    rewards: _OfNumpy, gamma: Any, axis: _Axis = 0, *, ends: Any = None, start: Any = None, **options: Unpack[Threads]
+) -> NDArray[Any]: ...
+@overload
 def discounted_returns(
     rewards: Any, gamma: Any, axis: _Axis = 0, *, ends: Any = None, start: Any = None, **options: Unpack[Threads]
 ) -> Any: ...
+@overload
+def lfilter1(
+    b: ArrayLike, a: ArrayLike, x: _OfNumpy, axis: _Axis = 0, *, zi: None = None, **options: Unpack[Threads]
+) -> NDArray[Any]: ...
+@overload
+def lfilter1(
+    b: ArrayLike, a: ArrayLike, x: _OfNumpy, axis: _Axis = 0, *, zi: ArrayLike, **options: Unpack[Threads]
+) -> tuple[NDArray[Any], NDArray[Any]]: ...
 @overload
 def lfilter1(
     b: ArrayLike, a: ArrayLike, x: Any, axis: _Axis = 0, *, zi: None = None, **options: Unpack[Threads]
@@ -158,8 +217,9 @@ def lfilter1(
 ) -> tuple[Any, Any]: ...
 
 # The results are arrays of the library of x, ragged for a ragged x.
+@overload
 def segmented_cumsum(
-    x: Any,
+    x: _OfNumpy,
     offsets: ArrayLike | None = None,
     *,
     exclusive: bool = False,
@@ -167,5 +227,19 @@ def segmented_cumsum(
     include_initial: bool = False,
     check_overflow: bool = False,
     **options: Unpack[Segments],
+) -> NDArray[Any]: ...
+@overload
+def segmented_cumsum(
+    x: Any,
+    offsets: Any = None,
+    *,
+    exclusive: bool = False,
+    reverse: bool = False,
+    include_initial: bool = False,
+    check_overflow: bool = False,
+    **options: Unpack[Segments],
 ) -> Any: ...
-def segmented_totals(x: Any, offsets: ArrayLike | None = None, **options: Unpack[Segments]) -> Any: ...
+@overload
+def segmented_totals(x: _OfNumpy, offsets: ArrayLike | None = None, **options: Unpack[Segments]) -> NDArray[Any]: ...
+@overload
+def segmented_totals(x: Any, offsets: Any = None, **options: Unpack[Segments]) -> Any: ...

@@ -130,6 +130,10 @@ class State:
             How many rows are before it, 0 to 2^63. Beyond 0 the running sums are not known: only column_totals() and
             join() take such a state.
 
+        Returns
+        -------
+        State
+
         Raises
         ------
         TypeError
@@ -170,6 +174,10 @@ class State:
         Parameters
         ----------
         saved : bytes, or what has a buffer of them
+
+        Returns
+        -------
+        State
 
         Raises
         ------
@@ -321,6 +329,10 @@ class State:
 
     def copy(self):
         """A state that goes on by itself.
+
+        Returns
+        -------
+        State
 
         Examples
         --------

@@ -186,11 +186,11 @@ def _of_an_operation(name, operation):
         ----------
         x : numpy array of shape (n, ...)
             This rank's rows, of bool, integers or real floats; n may differ from rank to rank.
-        dtype, out :
+        dtype, out
             As for tuplescan.cumsum().
         comm : mpi4py.MPI.Intracomm, optional
             By default MPI.COMM_WORLD.
-        exclusive, start, check_overflow :
+        exclusive, start, check_overflow
             As for tuplescan.cumsum(). OverflowAt has the row counted from the first one of all.
         reverse : bool
             From the last row of the last rank up.
