@@ -298,7 +298,8 @@ static int begin(void *context) {
                           : begin_growth(growth);
 }
 
-/* New sums get their name when their state is there; without a name it would be the state of whatever is in its place. */
+/* New sums get their name when their state is there; without a name it would be the state of whatever is in its place.
+ */
 static int publish_sums(struct growth *growth) {
     const int code = atomic_file_publish(&growth->job.output, NULL);
     if (code != EX_OK && unlink(growth->state_path) != 0)
@@ -318,7 +319,8 @@ static int end_growth(struct growth *growth) {
     return EX_OK;
 }
 
-/* The sums, and then the state of the old rows and that of the new ones, are on the disk before anything counts them. */
+/* The sums, and then the state of the old rows and that of the new ones, are on the disk before anything counts them.
+ */
 static int finish(void *context) {
     struct growth *growth = context;
     struct scan_job *job = &growth->job;

@@ -143,8 +143,8 @@ void not_finite_look_at_end(struct scan_job *job);
  * asked, of sums that are not finite, and of those that have left their type. The exit code. */
 job_function scan_tell;
 
-/* Has that many bytes remembered between the rows, if they may be used: EX_OK, or the exit code after a message; and the
- * bytes that a whole table beside the inputs may have. */
+/* Has that many bytes remembered between the rows, if they may be used: EX_OK, or the exit code after a message; and
+ * the bytes that a whole table beside the inputs may have. */
 int scan_keep(struct scan_job *job, const char *name, size_t bytes);
 size_t scan_memory_left(const struct scan_job *job);
 
@@ -156,7 +156,8 @@ int scan_decay_open(struct scan_job *job);
  * As scan_decay_open(). */
 int scan_decay_table(struct scan_decay *decay, size_t rows, size_t most, table_view *a);
 
-/* With --decay-file, when all `rows` rows are computed: whether there are no coefficients of more, and the file has not changed. */
+/* With --decay-file, when all `rows` rows are computed: whether there are no coefficients of more, and the file has not
+ * changed. */
 int scan_decay_end(struct scan_decay *decay, uint64_t rows);
 
 void scan_decay_close(struct scan_decay *decay);
@@ -167,7 +168,8 @@ int scan_segments_check(const struct scan_arguments *arguments);
 /* Brings the offsets, or finds the column. EX_OK, or the exit code after a message. */
 int scan_segments_open(struct scan_job *job);
 
-/* With --segments: whether the offsets never fall and lie in that many rows. EX_OK, or the exit code after a message. */
+/* With --segments: whether the offsets never fall and lie in that many rows. EX_OK, or the exit code after a message.
+ */
 int scan_segments_look(const struct scan_job *job, uint64_t rows);
 
 /* Finds the segments of the next piece. */

@@ -78,8 +78,8 @@ static int code_of(struct scan_job *job, const table_stream_report *report, tabl
     return fail_status(name, status);
 }
 
-/* Whether the input is known to have no values. For the row of offsets and what is carried there is memory all the same.
- */
+/* Whether the input is known to have no values. For the row of offsets and what is carried there is memory all the
+ * same. */
 static bool is_empty(const struct input_file *input) { return input->rows_known && input->layout.bytes == 0; }
 
 /* Values that the library cannot read out of the file itself; by its thread that reads. */

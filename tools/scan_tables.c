@@ -39,8 +39,8 @@ size_t scan_memory_left(const struct scan_job *job) {
     return memory_left(&budget);
 }
 
-/* What the sums go on from, or, as several inputs are summed one after the other, what is remembered in between, and the
- * sums above the table; segments have states of their own. */
+/* What the sums go on from, or, as several inputs are summed one after the other, what is remembered in between, and
+ * the sums above the table; segments have states of their own. */
 static int open_state(struct scan_job *job) {
     const struct scan_arguments *arguments = &job->arguments;
     const table_operation operation = arguments->operation;

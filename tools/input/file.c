@@ -192,8 +192,8 @@ void input_close(struct input_file *file) {
     *file = (struct input_file){0};
 }
 
-/* One that may grow stays open: rows may be appended to it until its turn comes, and opened again it would be refused as
- * another file. */
+/* One that may grow stays open: rows may be appended to it until its turn comes, and opened again it would be refused
+ * as another file. */
 void input_set_aside(struct input_file *file) {
     if (!file->is_open || !file->is_regular || file->status.st_size == 0 || file->may_grow)
         return;
