@@ -1,6 +1,7 @@
 #!/bin/sh
 # run-tests.sh FOLDER [ARGUMENT...]: runs the tests of a build folder that is built, with all that they print, and ends
-# with one line, "N passed, N failed, N skipped". Fails when a test does, or when there was none.
+# with a line "FAILED NAME" for each test that failed, and one line, "N passed, N failed, N skipped". Fails when a test
+# does, or when there was none.
 set -eu
 folder=$1
 shift
@@ -14,12 +15,14 @@ meson test -C "$folder" --no-rebuild --verbose "$@" || status=$?
 
 # One object a line; "result" as Meson names it. A test that was expected to fail and does has passed.
 count() { grep -cE "\"result\": \"($1)\"" "$log" 2>/dev/null || true; }
+failures='FAIL|TIMEOUT|INTERRUPT|ERROR|UNEXPECTEDPASS'
 passed=$(count 'OK|EXPECTEDFAIL')
-failed=$(count 'FAIL|TIMEOUT|INTERRUPT|ERROR|UNEXPECTEDPASS')
+failed=$(count "$failures")
 skipped=$(count 'SKIP')
 if [ $((${passed:-0} + ${failed:-0})) -eq 0 ] && [ "$status" -eq 0 ]; then
     echo "No test was run"
     status=1
 fi
+sed -nE "/\"result\": \"($failures)\"/s/.*\"name\": \"([^\"]*)\".*/FAILED \1/p" "$log" 2>/dev/null || true
 echo "${passed:-0} passed, ${failed:-0} failed, ${skipped:-0} skipped"
 exit "$status"
