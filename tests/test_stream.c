@@ -288,16 +288,23 @@ static void test_cancel_while_nothing_comes(void **state) {
     close(ends[1]);
 }
 
+/* How often the stream has asked, and the call that says no. 0: none does. */
+struct calls {
+    unsigned made, last;
+};
+
 struct drops {
     int to;
-    unsigned bytes;
+    unsigned bytes, asked; /* bytes come slowly until there were so many calls, and then all at once */
+    const struct calls *calls;
 };
 
 static void *let_drop(void *argument) {
     const struct drops *drops = argument;
     const struct timespec while_waiting = {.tv_nsec = 60000000};
     for (unsigned i = 0; i < drops->bytes; i++) {
-        nanosleep(&while_waiting, NULL);
+        if (__atomic_load_n(&drops->calls->made, __ATOMIC_RELAXED) < drops->asked)
+            nanosleep(&while_waiting, NULL);
         if (write(drops->to, "\1", 1) != 1)
             break;
     }
@@ -305,37 +312,48 @@ static void *let_drop(void *argument) {
 }
 
 static int count_calls(void *context, const table_stream_report *so_far) {
-    unsigned *calls = context;
+    struct calls *calls = context;
     (void)so_far;
-    return ++calls[0] == calls[1];
+    return __atomic_add_fetch(&calls->made, 1, __ATOMIC_RELAXED) == calls->last;
 }
 
-/* Bytes that come so often that the wait for the next one is never long, and so slowly that a row takes a second. */
+static int64_t milliseconds(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * INT64_C(1000) + now.tv_nsec / 1000000;
+}
+
+/* Bytes that come so often that the wait for the next one is never long. The row is whole only when the stream has
+ * asked often enough meanwhile, or after as many bytes as take half a minute. It asks every 100 ms, however slow the
+ * machine is, and once more when the row is written. */
 static void test_progress_while_bytes_drop(void **state) {
+    enum { COLUMNS = 64, ENOUGH = 4, ASK_MS = 100 };
     (void)state;
     for (unsigned threads = 0; threads < 3; threads += 2)
-        for (unsigned end = 0; end < 4; end += 3) { /* the call that says no; 0: none does */
-            unsigned calls[2] = {0, end};
-            struct ends memory = {.out = (char[16]){0}, .out_bytes = 16};
+        for (unsigned last = 0; last < 4; last += 3) {
+            struct calls calls = {.last = last};
+            struct ends memory = {.out = (char[8 * COLUMNS]){0}, .out_bytes = 8 * COLUMNS};
             int ends[2];
             pthread_t writer;
             assert_int_equal(pipe(ends), 0);
-            struct drops drops = {ends[1], 16};
+            struct drops drops = {ends[1], 8 * COLUMNS, last ? last : ENOUGH, &calls};
+            const int64_t begun = milliseconds();
             assert_int_equal(pthread_create(&writer, NULL, let_drop, &drops), 0);
             const table_stream_options options = {.in_type = TABLE_F64,
                                                   .out_type = TABLE_F64,
-                                                  .columns = 2,
+                                                  .columns = COLUMNS,
                                                   .rows = 1,
                                                   .read_descriptor = ends[0],
                                                   .write = write_memory,
                                                   .write_context = &memory,
                                                   .progress = count_calls,
-                                                  .progress_context = calls,
+                                                  .progress_context = &calls,
                                                   .scan.threads = threads};
-            expect(&options, end ? TABLE_ERROR_CANCELED : TABLE_OK, "");
+            expect(&options, last ? TABLE_ERROR_CANCELED : TABLE_OK, "");
+            const int64_t took = milliseconds() - begun;
             pthread_join(writer, NULL);
-            assert_int_equal(memory.taken, end ? 0 : 16);
-            assert_in_range(calls[0], end ? end : 4, end ? end : 16);
+            assert_int_equal(memory.taken, last ? 0 : 8 * COLUMNS);
+            assert_in_range(calls.made, last ? last : ENOUGH, last ? last : 1 + took / ASK_MS);
             close(ends[0]);
             close(ends[1]);
         }
