@@ -5,6 +5,7 @@ what comes out is held against NumPy. Each test file takes the command and argum
 """
 import contextlib
 import os
+import pathlib
 import resource
 import shutil
 import subprocess
@@ -208,6 +209,14 @@ class CommandTest(unittest.TestCase):
             if process.poll() is not None and not happened():
                 self.fail("the command ended with %d before it came to that" % process.returncode)
             time.sleep(0.01)
+
+    def has_temporary(self, process):
+        """Whether the command has the temporary of an output in its folder open. Other files may be closed meanwhile."""
+        names, folder = [], pathlib.Path("/proc/%d/fd" % process.pid)
+        for number in folder.iterdir():
+            with contextlib.suppress(FileNotFoundError):
+                names.append(os.readlink(number))
+        return any(name.startswith(os.path.realpath(self.folder) + "/") and "/.tuplescan." in name for name in names)
 
     def is_sanitized(self):
         """Whether the command has a sanitizer in it, which takes memory of its own."""

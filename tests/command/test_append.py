@@ -212,15 +212,11 @@ class Refused(CommandTest):
         process.stdin.flush()
         return process
 
-    def has_open(self, process, text):
-        folder = "/proc/%d/fd" % process.pid
-        return any(text in os.readlink(os.path.join(folder, fd)) for fd in os.listdir(folder))
-
     def test_two_that_make_the_sums(self):
         """The slower one is refused, and what the faster one made is whole."""
         self.remove("sums.npy", "sums.npy.state")
         slow = self.begin("append", "-", "--to", "sums.npy")
-        self.wait_until(lambda: self.has_open(slow, "/.tuplescan."), slow)  # the temporary of its output
+        self.wait_until(lambda: self.has_temporary(slow), slow)
         self.run_command("append", "in.npy", "-q", "--to", "sums.npy")
         slow.stdin.close()
         self.assertEqual(slow.wait(), CANNOT_CREATE)
@@ -231,7 +227,7 @@ class Refused(CommandTest):
     def test_the_state_is_in_use(self):
         """By a scan that goes on from it."""
         scan = self.begin("scan", "-", "-o", "more.npy", "--continue", "sums.npy.state")
-        self.wait_until(lambda: self.has_open(scan, "/.tuplescan."), scan)
+        self.wait_until(lambda: self.has_temporary(scan), scan)
         self.assert_refused(IN_USE, "append", "in.npy", "--to", "sums.npy", says="another command is going on from it")
         scan.stdin.close()
         self.assertEqual(scan.wait(), 0)

@@ -67,21 +67,12 @@ class Faults(CommandTest):
         for number in set(Faults.ENDING_SIGNALS) - {signal.SIGKILL}:
             signal.signal(number, signal.SIG_DFL)
 
-    def has_temporary(self, pid):
-        """Whether the process has a temporary open."""
-        try:
-            files = [os.readlink("/proc/%d/fd/%s" % (pid, fd)) for fd in os.listdir("/proc/%d/fd" % pid)]
-        except FileNotFoundError:
-            return False
-        return any(file.startswith(os.path.realpath(self.folder) + "/") and
-                   "/.tuplescan." in file for file in files)
-
     def blocked(self):
         """A scan that has made its temporary and waits for a reader of the FIFO for its --carry-out."""
         os.mkfifo(self.path("fifo"))
         process = self.start("scan", "in.npy", "-o", "out.npy", "--carry-out", "fifo", stderr=subprocess.PIPE,
                              preexec_fn=self.notice_signals)
-        self.wait_until(lambda: self.has_temporary(process.pid), process)
+        self.wait_until(lambda: self.has_temporary(process), process)
         return process
 
     def end(self, number):
@@ -129,7 +120,7 @@ class Faults(CommandTest):
         os.mkfifo(self.path("fifo"))
         process = self.start("scan", "in.npy", "-qo", "out.npy", "--carry-out", "fifo",
                              preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
-        self.wait_until(lambda: self.has_temporary(process.pid), process)
+        self.wait_until(lambda: self.has_temporary(process), process)
         process.send_signal(signal.SIGHUP)
         self.read("fifo")
         self.assertEqual(process.wait(), 0)

@@ -37,8 +37,9 @@ class Progress(CommandTest):
         return said
 
     def run_on_a_terminal(self, *options):
-        """What is on standard error, a terminal, of a scan that takes more than a second."""
-        return self.said_on_a_terminal(bytes(16000), "scan", "-", "--type", "u8", "--columns", 1, *options, "-o",
+        """What is on standard error, a terminal, of a scan that takes more than a second: more bytes than a pipe holds
+        come, so that time counts from when the command reads them."""
+        return self.said_on_a_terminal(bytes(16 << 20), "scan", "-", "--type", "u8", "--columns", 1, *options, "-o",
                                        "/dev/null")
 
     def test_of_every_subcommand_that_runs_long(self):
@@ -61,9 +62,9 @@ class Progress(CommandTest):
                     self.assertRegex(said, line, words)
 
     def test_on_a_terminal(self):
-        self.assertRegex(self.run_on_a_terminal(), rb"(?s)\r\x1b\[K\d+ rows, [0-9.]+ GB/s.*\r\x1b\[Ktuplescan: scan: 16000 x 1")
+        self.assertRegex(self.run_on_a_terminal(), rb"(?s)\r\x1b\[K\d+ rows, [0-9.]+ GB/s.*\r\x1b\[Ktuplescan: scan: 16777216 x 1")
         self.assertEqual(self.run_on_a_terminal("-q"), b"")
-        self.assertRegex(self.run_on_a_terminal("--no-progress"), rb"\Atuplescan: scan: 16000 x 1")
+        self.assertRegex(self.run_on_a_terminal("--no-progress"), rb"\Atuplescan: scan: 16777216 x 1")
 
 
 if __name__ == "__main__":

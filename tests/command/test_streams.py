@@ -123,7 +123,7 @@ class Times(CommandTest):
         self.save("in.npy", numpy.arange(10, dtype="u4"))
         for command in ("sort", "count", "hist"):
             said = self.run_command(command, "in.npy", "-fo", "out.npy").stderr.decode()
-            self.assertRegex(said, r"[0-9.e+]+ ms in all: reading [0-9.e-]+, working [0-9.e-]+, writing [0-9.e+-]+\n$")
+            self.assertRegex(said, r"[0-9.e+]+ ms in all: reading [0-9.e+-]+, working [0-9.e+-]+, writing [0-9.e+-]+\n$")
         for name, words in (("scan", ["scan", "in.npy", "-fo", "out.npy"]), ("append", ["append", "in.npy", "--to", "to.npy"])):
             said = self.run_command(*words).stderr.decode()
             self.assertRegex(said, r"^tuplescan: %s: 10 x 1, u32 -> u64\n"
