@@ -152,20 +152,15 @@ static int kept_or_lost(struct atomic_file *file, bool is_kept, int error) {
     return fail(EX_IOERR, "%s: %s", file->name, strerror(error));
 }
 
-/* All of it, and has the disk begin with what has come together. */
-static bool write_all(struct atomic_file *file, const void *data, size_t bytes) {
-    if (!transfer_write_all(file->fd, data, bytes))
-        return false;
-    file->written += bytes;
-    const size_t ready = file->written - file->begun;
-    if (file->direct || ready < BEGIN_BYTES)
-        return true;
-    file->begun = file->written;
-    return transfer_begin_sync(file->fd, file->written - ready, ready);
-}
-
+/* Has the disk begin with what has come together. */
 int atomic_file_write(struct atomic_file *file, const void *data, size_t bytes) {
-    const bool is_written = write_all(file, data, bytes);
+    bool is_written = transfer_write_all(file->fd, data, bytes);
+    file->written += is_written ? bytes : 0;
+    const size_t ready = file->written - file->begun;
+    if (is_written && !file->direct && ready >= BEGIN_BYTES) {
+        is_written = transfer_begin_sync(file->fd, file->begun, ready);
+        file->begun = file->written;
+    }
     return kept_or_lost(file, is_written, errno);
 }
 

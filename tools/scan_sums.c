@@ -78,8 +78,7 @@ static int code_of(struct scan_job *job, const table_stream_report *report, tabl
     return fail_status(name, status);
 }
 
-/* Whether the input is known to have no values. For the row of offsets and what is carried there is memory all the
- * same. */
+/* Whether the input is known to have no values. */
 static bool is_empty(const struct input_file *input) { return input->rows_known && input->layout.bytes == 0; }
 
 /* Values that the library cannot read out of the file itself; by its thread that reads. */
@@ -191,8 +190,24 @@ static table_status scan_table(struct scan_job *job, const table_view *a, const 
     return scan_is_recurrence(job) ? table_linear_recurrence(a, in, out, options) : table_prefix_sum(in, out, options);
 }
 
+/* A table without values, which may have more columns than there is memory for. */
+static int sum_nothing(struct scan_job *job) {
+    const table_view in = input_view(job->input);
+    const table_view out = {.rows = in.rows, .columns = in.columns, .type = job->out_layout.type};
+    const table_view a = {.rows = in.rows, .columns = in.columns, .type = in.type};
+    table_stream_report report = {0};
+    table_scan_options options = scan_options(job);
+    options.report = &report.scan;
+    const table_status status = scan_table(job, &a, &in, &out, &options);
+    scan_add_report(&job->report, &report);
+    return status == TABLE_OK ? input_ends(job->input, 0) : fail_status(job->input->name, status);
+}
+
+/* Offsets have a row of a table without values, too: that of its start, which a stream writes. */
 static int sum_by_pieces(struct scan_job *job) {
-    return scan_has_segments(&job->arguments) && !is_empty(job->input) ? scan_segments_stream(job) : sum_rows(job);
+    if (is_empty(job->input) && !job->arguments.offsets)
+        return sum_nothing(job);
+    return scan_has_segments(&job->arguments) ? scan_segments_stream(job) : sum_rows(job);
 }
 
 /* Whether rows can be read, and sums be written, at any place of their files. */

@@ -58,19 +58,12 @@ bool transfer_read_at(int fd, void *to, size_t bytes, off_t place) {
     return true;
 }
 
-static ssize_t write_some(int fd, const void *from, size_t bytes) {
-    for (;;) {
-        const ssize_t written = write(fd, from, bytes < AT_ONCE ? bytes : AT_ONCE);
-        if (written >= 0 || !try_again(fd, POLLOUT))
-            return written;
-    }
-}
-
 /* place: -1 for where the file stands. */
 static bool write_to(int fd, const char *from, size_t bytes, off_t place) {
     while (bytes > 0) {
-        const ssize_t written = place < 0 ? write_some(fd, from, bytes) : pwrite(fd, from, bytes, place);
-        if (written < 0 && errno == EINTR)
+        const size_t some = bytes < AT_ONCE ? bytes : AT_ONCE;
+        const ssize_t written = place < 0 ? write(fd, from, some) : pwrite(fd, from, some, place);
+        if (written < 0 && try_again(fd, POLLOUT))
             continue;
         if (written <= 0) {
             errno = written == 0 ? ENOSPC : errno;
