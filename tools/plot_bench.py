@@ -87,6 +87,15 @@ def round_numbers(path):
         file.write(re.sub(r" +$", "", text, flags=re.MULTILINE))
 
 
+def save(figure, axes, path):
+    axes.grid(True, which="major", alpha=0.3)
+    axes.legend(fontsize=8)
+    figure.savefig(path, metadata={"Date": None, "Creator": None})
+    plt.close(figure)
+    round_numbers(path)
+    print(path)
+
+
 def draw(run, lines, title, x_label, y_label, value, path, logarithmic):
     figure, axes = plt.subplots(figsize=(8, 5), constrained_layout=True)
     for k, (name, (colour, points)) in enumerate(lines.items()):
@@ -103,12 +112,7 @@ def draw(run, lines, title, x_label, y_label, value, path, logarithmic):
     axes.set_title(machine_text(run), fontsize=8)
     axes.set_xlabel(x_label)
     axes.set_ylabel(y_label)
-    axes.grid(True, which="major", alpha=0.3)
-    axes.legend(fontsize=8)
-    figure.savefig(path, metadata={"Date": None, "Creator": None})
-    plt.close(figure)
-    round_numbers(path)
-    print(path)
+    save(figure, axes, path)
 
 
 def draw_over_columns(run, results, kind, name):

@@ -1,12 +1,15 @@
-"""tools/plot_bench.py on what `tuplescan bench --json` writes: which pictures there are, not how they look."""
+"""tools/plot_bench.py on what `tuplescan bench --json` writes, and tools/draw_figures.py on docs/figures: which pictures
+there are, not how they look."""
 import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 from harness import CommandTest, main
 
 PLOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "tools", "plot_bench.py")
+DRAW, DOCS = Path(PLOT).with_name("draw_figures.py"), Path(PLOT).resolve().parent.parent / "docs"
 QUICK = ["bench", "--backend", "cpu", "--repeat", "1", "--threads", "1", "--no-numpy", "--json", "--quiet"]
 
 # In the place of matplotlib, which need not be there: a picture is the names of its lines.
@@ -81,6 +84,21 @@ class Plot(CommandTest):
         small = self.bench("small.json", "--rows", "2^4,2^6", "--columns", "1", "--types", "f32")
         pictures, _ = self.plot(*others, small)
         self.assertEqual(pictures, ["small-rows-1-columns-f32.svg"])
+
+    def test_pictures_of_the_site(self):
+        """All that pages have are drawn by one script: the same files, or where matplotlib makes them the same lines."""
+        environment = dict(os.environ, PYTHONPATH=self.path("modules"))
+        subprocess.run([sys.executable, "-B", DRAW, "docs"], cwd=self.folder, env=environment, check=True,
+                       stdout=subprocess.DEVNULL)
+        drawn = {path.relative_to(self.path("docs")): path.read_text() for path in Path(self.path("docs")).rglob("*.svg")}
+        there = {path.relative_to(DOCS): path.read_text() for path in DOCS.rglob("*.svg")}
+        self.assertEqual(sorted(drawn), sorted(there))
+        for name, picture in drawn.items():
+            if picture.startswith("<"):
+                self.assertEqual(picture, there[name], name)
+            else:
+                for line in picture.splitlines():
+                    self.assertIn(f">{line}</text>", there[name], name)
 
     def test_checked_beside_unchecked(self):
         wide = self.bench("wide.json", "--bytes", "32K", "--columns", "1,2", "--types", "u32")
