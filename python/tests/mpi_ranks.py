@@ -8,7 +8,7 @@ from contextlib import contextmanager
 import numpy as np
 import tuplescan
 import tuplescan.mpi
-from arrays import REAL, WAYS, check_bits, check_examples, rough, same_bits
+from arrays import MODULES_CALLS, REAL, WAYS, check_bits, check_examples, rough, same_bits
 from mpi4py import MPI
 
 comm = MPI.COMM_WORLD
@@ -42,7 +42,7 @@ def check_bits_of_the_whole(seed):
         return np.concatenate(comm.allgather(getattr(tuplescan.mpi, name)(*cut, **options)))
 
     shapes = [(2_000,), (700, 3, 4), (0, 3), (5, 0), (1, 1)]
-    check_bits(call, REAL, shapes, ways=WAYS[::3], axes=lambda x: [0])
+    check_bits(call, REAL, shapes, MODULES_CALLS, WAYS[::3], axes=lambda x: [0])
     for shape in shapes:
         x = rough(shape, "f4", seed)
         same_bits(tuplescan.mpi.column_totals(x[own(x, seed + 1)]), tuplescan.column_totals(x))

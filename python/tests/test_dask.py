@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import tuplescan
 import tuplescan.dask
-from arrays import CALLS, WAYS, check_bits, check_examples, rough, same_bits
+from arrays import MODULES_CALLS, WAYS, check_bits, check_examples, rough, same_bits
 
 da = pytest.importorskip("dask.array")
 
@@ -31,7 +31,7 @@ def same(got, wanted):
 SHAPES = [(1500,), (1100, 3), (0, 3), (5, 0), (1, 1), (3, 2, 700)]
 
 
-@pytest.mark.parametrize("name", CALLS)
+@pytest.mark.parametrize("name", MODULES_CALLS)
 @pytest.mark.parametrize("kind", ["?", "u1", ">i2", "i4", "u8", "f2", "f4", ">f8"])
 def test_same_bits_as_one_machine(kind, name):
     def call(name, arrays, axis, options):

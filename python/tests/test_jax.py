@@ -13,7 +13,7 @@ jax = pytest.importorskip("jax")
 
 import jax.numpy as jnp  # noqa: E402
 import tuplescan.jax  # noqa: E402
-from arrays import CALLS, check_bits, check_examples  # noqa: E402
+from arrays import MODULES_CALLS, check_bits, check_examples  # noqa: E402
 from jax.sharding import Mesh, NamedSharding, PartitionSpec  # noqa: E402
 from jax.test_util import check_grads  # noqa: E402
 
@@ -32,7 +32,7 @@ def same_bits(got, wanted):
     assert got.tobytes() == np.ascontiguousarray(wanted).tobytes()
 
 
-@pytest.mark.parametrize("name", CALLS)
+@pytest.mark.parametrize("name", MODULES_CALLS)
 @pytest.mark.parametrize("kind", ["?", "u1", "i2", "i4", "u4", "f2", "f4"])
 def test_bits_are_those_of_numpy_arrays(kind, name):
     def call(name, arrays, axis, options):
@@ -40,7 +40,7 @@ def test_bits_are_those_of_numpy_arrays(kind, name):
         assert name != "cumprod" or results.dtype == jnp.cumprod(*arrays).dtype
         return np.asarray(results)
 
-    with_axes = {"started": ["linear_recurrence"], "axes": lambda x: [None, *range(-1, x.ndim)]}
+    with_axes = {"started": ["linear_recurrence", "cumsum", "nancumsum"], "axes": lambda x: [None, *range(-1, x.ndim)]}
     check_bits(call, [kind], SHAPES, [name], **with_axes)
 
 
@@ -52,6 +52,16 @@ def test_recurrences_of_plain_calls_and_of_halves():
     halves = jnp.ones((500, 3), jnp.bfloat16)
     last = jax.jit(lambda b: tuplescan.jax.linear_recurrence(0.999, b))(halves)[-1, 0]
     assert last.dtype == jnp.bfloat16 and abs(float(last) - 393.6) < 2
+
+
+def test_gradients_of_a_start_and_beside_nan():
+    x, start, weights = jnp.asarray([1.0, jnp.nan, 2.0], "f4"), jnp.float32(5), jnp.asarray([1.0, 2.0, 4.0], "f4")
+    weighed = lambda x, start: (tuplescan.jax.nancumsum(x, start=start) * weights).sum()  # noqa: E731
+    assert float(jax.jit(weighed)(x, start)) == 6 + 2 * 6 + 4 * 8
+    of_x, of_start = jax.grad(weighed, (0, 1))(x, start)
+    assert of_x.tolist() == [7, 0, 4] and float(of_start) == 7
+    with pytest.raises(TypeError, match="complex"):
+        tuplescan.jax.cumsum(jnp.ones(3, "c8"), start=1)
 
 
 @pytest.mark.parametrize("kind", ["?", "i1", "u1", "i2", "u2", "i4", "u4", "f2", "f4", "c8"])

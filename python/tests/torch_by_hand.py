@@ -10,7 +10,7 @@ import pytest
 import torch
 import tuplescan
 import tuplescan.torch
-from arrays import CALLS, check_bits, check_examples
+from arrays import MODULES_CALLS, check_bits, check_examples
 from torch.library import opcheck
 
 DEVICES = ["cpu", "cuda"] if torch.cuda.is_available() else ["cpu"]
@@ -60,7 +60,7 @@ def test_values(dtype, exclusive, reverse, device):
 
 @on_each_device
 @pytest.mark.parametrize("module", ["tuplescan", "tuplescan.torch"])
-@pytest.mark.parametrize("name", CALLS)
+@pytest.mark.parametrize("name", MODULES_CALLS)
 @pytest.mark.parametrize("kind", ["?", "u1", "i2", "i4", "i8", "f2", "f4", "f8"])
 def test_bits_are_those_of_numpy_arrays(kind, name, module, device):
     def call(name, arrays, axis, options):
@@ -72,8 +72,19 @@ def test_bits_are_those_of_numpy_arrays(kind, name, module, device):
             assert getattr(tuplescan, name)(*given, axis, out=out, **options) is out and torch.equal(out, results)
         return results.cpu().numpy()
 
-    started = CALLS if module == "tuplescan" else ["linear_recurrence"]
+    started = MODULES_CALLS if module == "tuplescan" else ["linear_recurrence", "cumsum", "nancumsum"]
     check_bits(call, [kind], [(5,), (300, 4), (3000, 5), (20, 30, 5), (0, 3), (3, 0)], [name], started=started)
+
+
+@on_each_device
+def test_gradients_of_a_start_and_beside_nan(device):
+    wide = {"dtype": torch.float64, "device": device}
+    x, start = torch.tensor([1.0, torch.nan, 2.0], **wide).requires_grad_(), torch.tensor(5.0, **wide).requires_grad_()
+    weights = torch.tensor([1.0, 2.0, 4.0], **wide)
+    (tuplescan.torch.nancumsum(x, start=start) * weights).sum().backward()
+    assert x.grad.tolist() == [7, 0, 4] and start.grad.item() == 7
+    with pytest.raises(TypeError, match="complex"):
+        tuplescan.torch.cumsum(torch.ones(3, dtype=torch.complex64), start=1)
 
 
 @on_each_device

@@ -252,6 +252,15 @@ def _without_nan(x, options):
     return x
 
 
+def without_nan(x):
+    """x with -0.0, which changes no sum, in the place of each NaN."""
+    if x.dtype.kind in "biu":
+        return x
+    x = x.copy()
+    x[x != x] = -0.0
+    return x
+
+
 def along(x, axis):
     """x with at least one dimension, and which of its axes that is; None: x as one axis."""
     if isinstance(axis, (bool, np.bool_)):

@@ -168,6 +168,35 @@ cumsum, cummax, cummin, cumprod = of_each_operation(
 )
 
 
+def nancumsum(x, axis=0, dtype=None, *, exclusive=False, reverse=False, start=None):
+    """Running sums in which a NaN counts as nothing: the bits of tuplescan.nancumsum() of the whole dask array.
+
+    Parameters
+    ----------
+    x, axis, dtype, exclusive, reverse, start
+        As for cumsum().
+
+    Returns
+    -------
+    dask array of x's shape and chunks
+
+    Raises
+    ------
+    TypeError, ValueError, numpy.exceptions.AxisError, ImportError
+        As cumsum().
+
+    Examples
+    --------
+    >>> import dask.array
+    >>> x = dask.array.from_array([1.0, float("nan"), 2.0], chunks=2)
+    >>> tuplescan.dask.nancumsum(x).compute()
+    array([1., 1., 3.])
+    """
+    _checked(x, "x")
+    x = x.map_blocks(_arrays.without_nan, dtype=x.dtype, meta=x._meta)
+    return cumsum(x, axis, dtype, exclusive=exclusive, reverse=reverse, start=start)
+
+
 def linear_recurrence(a, b, axis=0, *, exclusive=False, reverse=False, start=None):
     """The linear recurrence h[i] = a[i] * h[i - 1] + b[i] along an axis of a dask array: the bits of
     tuplescan.linear_recurrence() of the whole array, however it is cut. Its graph is that of cumsum().

@@ -10,6 +10,7 @@ def cumsum(
 ) -> Any: ...
 
 # Arguments and results are those of cumsum().
+nancumsum = cumsum
 cummax = cumsum
 cummin = cumsum
 cumprod = cumsum

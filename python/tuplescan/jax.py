@@ -302,7 +302,7 @@ def _to_be_summed(x, sums):
     return x, added_in
 
 
-def cumsum(x, axis=0, dtype=None, *, exclusive=False, reverse=False):
+def cumsum(x, axis=0, dtype=None, *, exclusive=False, reverse=False, start=None):
     """Running sums along an axis: jax.numpy.cumsum() with the first axis as the default, and with the same bits of
     floats on every machine, however the other axes are sharded.
 
@@ -320,6 +320,8 @@ def cumsum(x, axis=0, dtype=None, *, exclusive=False, reverse=False):
         What x is converted to before it is summed, and the type of the sums. By default that of jax.numpy.cumsum().
     exclusive, reverse : bool
         As for tuplescan.cumsum().
+    start : array or number, optional
+        What the sums begin with, as for tuplescan.cumsum(). It has a gradient, too. Not of complex numbers.
 
     Returns
     -------
@@ -347,10 +349,52 @@ def cumsum(x, axis=0, dtype=None, *, exclusive=False, reverse=False):
     x, axis = _given(x, axis)
     options = {"axis": axis, "exclusive": bool(exclusive), "reverse": bool(reverse)}
     sums = _sums_type(x, dtype)
+    if start is not None:
+        return _started(x, sums, start, **options)
     if jnp.issubdtype(sums, jnp.complexfloating):
         return _parts_sum(x.astype(sums), **options)
     x, added_in = _to_be_summed(x, sums)
     return _sums.bind(x, dtype=added_in, **options).astype(sums)
+
+
+def _started(x, sums, start, *, axis, **options):
+    """Sums of floats are the recurrence whose coefficients are 1, bit for bit, and a start is a part of it."""
+    refuse_missing(start, "start")
+    if jnp.issubdtype(sums, jnp.complexfloating):
+        raise TypeError("start: is not for complex numbers")
+    if jnp.issubdtype(sums, jnp.floating):
+        return linear_recurrence(1.0, x.astype(sums), axis, start=start, **options)
+    row = jnp.broadcast_to(jnp.asarray(start).astype(sums), x.shape[:axis] + x.shape[axis + 1 :])
+    return cumsum(x, axis, sums, **options) + jnp.expand_dims(row, axis)
+
+
+def nancumsum(x, axis=0, dtype=None, *, exclusive=False, reverse=False, start=None):
+    """Running sums in which a NaN counts as nothing: tuplescan.nancumsum() where cumsum() works, with the gradient 0 at
+    each NaN.
+
+    Parameters
+    ----------
+    x, axis, dtype, exclusive, reverse, start
+        As for cumsum().
+
+    Returns
+    -------
+    jax.Array of x's shape
+
+    Raises
+    ------
+    ValueError, TypeError, jax.errors.JaxRuntimeError, NotImplementedError
+        As cumsum().
+
+    Examples
+    --------
+    >>> import jax
+    >>> tuplescan.jax.nancumsum(jax.numpy.array([1.0, float("nan"), 2.0], "f4"))
+    Array([1., 1., 3.], dtype=float32)
+    """
+    x, axis = _given(x, axis)
+    x = jnp.where(jnp.isnan(x), jnp.asarray(-0.0, x.dtype), x) if jnp.issubdtype(x.dtype, jnp.inexact) else x
+    return cumsum(x, axis, dtype, exclusive=exclusive, reverse=reverse, start=start)
 
 
 def segmented_cumsum(x, offsets, dtype=None, *, exclusive=False, reverse=False):

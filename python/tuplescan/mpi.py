@@ -77,7 +77,7 @@ def _look_at(x, asked, a):
     sums = sums_type(x.dtype, asked.dtype, None if out is None else out.dtype, asked.operation)
     if sums.kind == "c":
         raise TypeError("x: complex arrays are not summed by ranks; sum their real and imaginary parts")
-    return x, sums
+    return _arrays.without_nan(x) if asked.skip_nan else x, sums
 
 
 def _results(a, x, options):
@@ -170,6 +170,7 @@ def _scan(comm, x, asked, a=None):
     comm = _communicator(comm)
     asked.exclusive, asked.reverse, out = bool(asked.exclusive), bool(asked.reverse), asked.out
     x, asked.dtype = _prepare(comm, x, asked, asked.exclusive, asked.reverse, a=a)
+    asked.skip_nan = False
     if math.prod(x.shape[1:]) == 0:
         nothing = dataclasses.replace(asked, start=None, state=None, reverse=False, operation=SUM)
         return _agreed(comm, lambda: _arrays.of_numpy(x, nothing))
@@ -231,6 +232,34 @@ cumsum, cummax, cummin, cumprod = of_each_operation(
     returns="out, or a new array of x's shape",
     raises="ValueError, TypeError, OverflowAt, ImportError",
 )
+
+
+@limited
+def nancumsum(x, dtype=None, out=None, *, comm=None, exclusive=False, reverse=False, start=None, state=None,
+              threads=None):  # fmt: skip
+    """Running sums along axis 0, through the rows of all ranks, in which a NaN counts as nothing: the bits of
+    tuplescan.nancumsum() of the whole array.
+
+    Parameters
+    ----------
+    x, dtype, out, comm, exclusive, reverse, start, state, threads
+        As for cumsum(). This rank's rows are copied, if they are floats.
+
+    Returns
+    -------
+    out, or a new array of x's shape
+
+    Raises
+    ------
+    ValueError, TypeError, ImportError
+        As cumsum().
+
+    Examples
+    --------
+    >>> tuplescan.mpi.nancumsum([1.0, float("nan"), 2.0])  # with one rank
+    array([1., 1., 3.])
+    """
+    return _scan(comm, x, Options(0, dtype, out, exclusive, reverse, start, state=state, skip_nan=True))
 
 
 @limited

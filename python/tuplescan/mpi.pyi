@@ -20,6 +20,15 @@ cummax = cumsum
 cummin = cumsum
 cumprod = cumsum
 
+def nancumsum(
+    x: ArrayLike,
+    dtype: DTypeLike | None = None,
+    out: NDArray[Any] | None = None,
+    *,
+    comm: Any = None,
+    **options: Unpack[Continued],
+) -> NDArray[Any]: ...
+
 def linear_recurrence(
     a: ArrayLike, b: ArrayLike, out: NDArray[Any] | None = None, *, comm: Any = None, **options: Unpack[Continued]
 ) -> NDArray[Any]: ...

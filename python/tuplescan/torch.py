@@ -387,7 +387,7 @@ def _checked_dim(x, dim):
     return dim % dims
 
 
-def cumsum(x, dim=0, dtype=None, *, exclusive=False, reverse=False):
+def cumsum(x, dim=0, dtype=None, *, exclusive=False, reverse=False, start=None):
     """Running sums along a dimension: torch.cumsum() with the first one as the default.
 
     Float sums have the same bits on every machine, on the CPU and on CUDA. Those of float16 and bfloat16 are added in
@@ -403,6 +403,8 @@ def cumsum(x, dim=0, dtype=None, *, exclusive=False, reverse=False):
         integers and bool, otherwise x's own.
     exclusive, reverse : bool
         As for tuplescan.cumsum().
+    start : Tensor or number, optional
+        What the sums begin with, as for tuplescan.cumsum(). It has a gradient, too. Not of complex numbers.
 
     Returns
     -------
@@ -425,15 +427,54 @@ def cumsum(x, dim=0, dtype=None, *, exclusive=False, reverse=False):
     >>> x.grad
     tensor([1., 1., 0.])
     """
-    if dtype is None and _without_operator(x) and x.dtype in _AS_TORCH and x.is_contiguous():
+    if dtype is None and start is None and _without_operator(x) and x.dtype in _AS_TORCH and x.is_contiguous():
         if -x.dim() <= dim < x.dim():
             return tuplescan.cumsum(x.detach() if x.requires_grad else x, dim, exclusive=exclusive, reverse=reverse)
     dim = _checked_dim(x, dim)
+    if start is not None:
+        return _started(x, dim, _sums_type(x, dtype), exclusive, reverse, start)
     if dtype is not None and (dtype.is_complex != x.is_complex()):
         x = x.to(dtype)
     if x.dim() == 0:
         return _at_once("cumsum", x.reshape(1), 0, dtype, exclusive, reverse).reshape(())
     return _at_once("cumsum", x, dim, dtype, exclusive, reverse)
+
+
+def _started(x, dim, dtype, exclusive, reverse, start):
+    """Sums of floats are the recurrence whose coefficients are 1, bit for bit, and a start is a part of it."""
+    if dtype.is_complex:
+        raise TypeError("tuplescan.torch: start: is not for complex numbers")
+    if dtype.is_floating_point:
+        return linear_recurrence(1.0, x.to(dtype), dim, exclusive=exclusive, reverse=reverse, start=start)
+    sums, start = cumsum(x, dim, dtype, exclusive=exclusive, reverse=reverse), torch.as_tensor(start, device=x.device)
+    return sums + (start.to(dtype).expand(x.select(dim, 0).shape).unsqueeze(dim) if x.numel() else 0)
+
+
+def nancumsum(x, dim=0, dtype=None, *, exclusive=False, reverse=False, start=None):
+    """Running sums in which a NaN counts as nothing: tuplescan.nancumsum() of tensors, with the gradient 0 at each NaN.
+
+    Parameters
+    ----------
+    x, dim, dtype, exclusive, reverse, start
+        As for cumsum().
+
+    Returns
+    -------
+    Tensor of x's shape, row-major
+
+    Raises
+    ------
+    IndexError, TypeError, RuntimeError
+        As cumsum().
+
+    Examples
+    --------
+    >>> import torch
+    >>> tuplescan.torch.nancumsum(torch.tensor([1.0, float("nan"), 2.0]))
+    tensor([1., 1., 3.])
+    """
+    x = torch.where(x.isnan(), torch.full((), -0.0, dtype=x.dtype, device=x.device), x) if _is_of_floats(x) else x
+    return cumsum(x, dim, dtype, exclusive=exclusive, reverse=reverse, start=start)
 
 
 _FLOATS = (torch.float16, torch.bfloat16, torch.float32, torch.float64)

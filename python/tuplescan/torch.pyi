@@ -5,13 +5,17 @@ import torch
 from ._options import Started, Ways
 
 def cumsum(
-    x: torch.Tensor, dim: int = 0, dtype: torch.dtype | None = None, **options: Unpack[Ways]
+    x: torch.Tensor, dim: int = 0, dtype: torch.dtype | None = None, **options: Unpack[Started]
 ) -> torch.Tensor: ...
 
 # Arguments and results are those of cumsum().
-cummax = cumsum
-cummin = cumsum
-cumprod = cumsum
+nancumsum = cumsum
+
+def cummax(x: torch.Tensor, dim: int = 0, dtype: torch.dtype | None = None, **options: Unpack[Ways]) -> torch.Tensor: ...
+
+# Arguments and results are those of cummax().
+cummin = cummax
+cumprod = cummax
 
 def linear_recurrence(
     a: torch.Tensor | float, b: torch.Tensor, dim: int = 0, **options: Unpack[Started]
