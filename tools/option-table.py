@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""option-table.py TUPLESCAN > docs/options.md: which options each call has, out of the header, the stubs of the Python
-package, and what the command TUPLESCAN says of itself. An option that a call has not wants a reason in WHY_NOT, and one
-that it has wants none. With --check it is compared with docs/options.md instead."""
+"""option-table.py TUPLESCAN > docs/options.md: which options each call has, out of the headers, the stubs of the Python
+package, and what the command TUPLESCAN says of itself. An option that a call has not may be a call of the same module;
+if it is neither, it wants a reason in WHY_NOT, and otherwise none. With --check it is compared with docs/options.md
+instead."""
 import ast
 import re
 import subprocess
@@ -20,13 +21,14 @@ PYTHON = {
     'torch': ('torch', 'cumsum'),
 }
 CALLS = ['C', 'scan', *PYTHON]
+FIRST_OF_ITS_MODULE = ['cumsum', 'frames', 'dask', 'mpi', 'jax', 'torch']
 
-# What can be asked for, and each name that it goes by.
+# What can be asked for, and each name that it goes by; those with () are calls beside the one that is asked.
 OPTIONS = {
-    'maximum, minimum, product': ['operation', '--operation'],
-    'rows of extremes': ['return_rows'],
-    'a recurrence': ['--decay'],
-    'segments, groups': ['--segments', 'by'],
+    'maximum, minimum, product': ['operation', '--operation', 'cummax()'],
+    'rows of extremes': ['return_rows', 'table_extreme_rows()'],
+    'a recurrence': ['--decay', 'linear_recurrence()', 'table_linear_recurrence()'],
+    'segments, groups': ['--segments', 'by', 'segmented_cumsum()', 'table_segmented_prefix_sum()'],
     'sums in another type': ['dtype', '--out-type'],
     'along another axis': ['axis', 'dim', 'in_step'],
     'into memory that is there': ['out', '--output'],
@@ -34,8 +36,8 @@ OPTIONS = {
     'from the end': ['reverse', '--reverse'],
     'begin with a row': ['start', 'carry_in', '--carry-in'],
     'the last row besides': ['carry_out', '--carry-out'],
-    'one row more (CSR)': ['offsets', 'include_initial', '--offsets'],
-    'skip NaN': ['skip_nan', 'skipna', '--skip-nan'],
+    'one row more (CSR)': ['offsets', 'include_initial', '--offsets', 'cumulative_sum()'],
+    'skip NaN': ['skip_nan', 'skipna', '--skip-nan', 'nancumsum()'],
     'count the NaNs': ['skipped', 'return_count'],
     'look for overflow': ['first_overflow', 'check_overflow', '--wrap'],
     'go on from a state': ['state', '--continue'],
@@ -44,26 +46,22 @@ OPTIONS = {
     'stream': ['stream'],
 }
 
-NAN = 'sum `where(isnan(x), -0.0, x)`: the same bits'
 LAST = 'it is the last row of the sums, and of `state`'
 PLACE = 'it works where the array is'
 
 # (option, calls, reason)
 WHY_NOT = [
-    ('maximum, minimum, product',
-     ['cumsum', 'nancumsum', 'cumulative_sum', 'linear_recurrence', 'frames', 'dask', 'mpi', 'jax', 'torch'],
+    ('maximum, minimum, product', ['nancumsum', 'cumulative_sum', 'linear_recurrence'],
      '`cummax`, `cummin` and `cumprod`'),
     ('maximum, minimum, product', ['column_totals'], 'of arrays, `x.max(axis=0)` and the like'),
-    ('rows of extremes', ['C'], '`table_extreme_rows()`'),
-    ('rows of extremes', ['scan'], 'not there so far'),
+    ('rows of extremes', ['scan'],
+     'a scan writes one table; in Python `cummax(numpy.load("x.npy", mmap_mode="r"), return_rows=True)` has both'),
     ('rows of extremes', list(PYTHON), '`cummax` and `cummin` of arrays of NumPy have `return_rows`'),
-    ('a recurrence', ['C'], '`table_linear_recurrence()`, and `coefficients` of `table_stream()`'),
-    ('a recurrence', ['cumsum', 'nancumsum', 'cumulative_sum', 'column_totals', 'dask', 'mpi', 'jax', 'torch'],
-     '`linear_recurrence`'),
+    ('a recurrence', ['nancumsum', 'cumulative_sum', 'column_totals'], '`linear_recurrence`'),
     ('a recurrence', ['linear_recurrence'], 'it is one'),
     ('a recurrence', ['frames'], '`linear_recurrence` of each column, or the `ewm().mean()` of pandas'),
-    ('segments, groups', ['C'], '`table_segmented_prefix_sum()`'),
-    ('segments, groups', ['cumsum', 'nancumsum', 'cumulative_sum', 'jax'], '`segmented_cumsum`'),
+    ('segments, groups', ['nancumsum'], '`segmented_cumsum(skip_nan=True)`'),
+    ('segments, groups', ['cumulative_sum'], '`segmented_cumsum`'),
     ('segments, groups', ['column_totals'], '`segmented_totals`'),
     ('segments, groups', ['linear_recurrence'], 'a coefficient of 0 begins anew'),
     ('segments, groups', ['torch'],
@@ -86,17 +84,15 @@ WHY_NOT = [
     ('from the end', ['cumulative_sum'], 'by the letter of the array API standard: use `cumsum`'),
     ('from the end', ['column_totals'], 'give `x[::-1]`'),
     ('begin with a row', ['cumulative_sum'], 'by the letter of the array API standard: use `cumsum`'),
-    ('begin with a row', ['jax', 'torch'],
-     'add it to `x[0]` (integers), or use `cumsum` outside of gradients and `jit`'),
     ('the last row besides', list(PYTHON), LAST),
-    ('one row more (CSR)', ['cumsum', 'nancumsum'], '`cumulative_sum(include_initial=True)`'),
+    ('one row more (CSR)', ['nancumsum'], '`cumulative_sum(include_initial=True)`'),
     ('one row more (CSR)', ['column_totals', 'linear_recurrence', 'frames', 'dask', 'mpi'],
      'there is no place for one more row'),
     ('one row more (CSR)', ['jax', 'torch'], '`cumulative_sum(include_initial=True)` takes its arrays'),
-    ('skip NaN', ['cumsum', 'cumulative_sum'], '`nancumsum`'),
+    ('skip NaN', ['cumulative_sum'], '`nancumsum`'),
     ('skip NaN', ['nancumsum'], 'it always does'),
     ('skip NaN', ['linear_recurrence'], 'give `where(isnan(b), -0.0, b)`: the same bits'),
-    ('skip NaN', ['column_totals', 'dask', 'mpi', 'jax', 'torch'], NAN),
+    ('skip NaN', ['column_totals'], 'give `where(isnan(x), -0.0, x)`: the same bits'),
     ('count the NaNs', ['scan'], 'it says how many there were on standard error, and in `--json`'),
     ('count the NaNs',
      ['cumsum', 'cumulative_sum', 'column_totals', 'linear_recurrence', 'frames', 'dask', 'mpi', 'jax', 'torch'],
@@ -106,7 +102,8 @@ WHY_NOT = [
     ('look for overflow', ['column_totals'], 'the totals are one row: use `cumsum`'),
     ('look for overflow', ['dask'], 'a task does not know whether another block has an earlier one'),
     ('look for overflow', ['jax', 'torch'], 'it would have to wait for the answer: use `cumsum`'),
-    ('go on from a state', ['dask'], 'its tasks have states of their own'),
+    ('go on from a state', ['dask'],
+     'it has summed nothing yet when it returns, and no state to leave; `examples/scale` keeps one for each block'),
     ('go on from a state', ['jax', 'torch'],
      'a state lies in host memory, which a compiled graph has not: use `cumsum`'),
     ('threads', ['cumulative_sum'], 'by the letter of the array API standard: `set_num_threads`'),
@@ -120,11 +117,12 @@ WHY_NOT = [
 ]
 
 
-def fields_of_c():
-    header = (TREE / 'include/tuplescan/prefix_sum.h').read_text()
-    body = re.search(r'typedef struct table_scan_options \{(.*?)\n\} table_scan_options;', header, re.DOTALL)[1]
+def fields_and_calls_of_c():
+    headers = '\n'.join(path.read_text() for path in (TREE / 'include/tuplescan').glob('*.h'))
+    body = re.search(r'typedef struct table_scan_options \{(.*?)\n\} table_scan_options;', headers, re.DOTALL)[1]
     body = re.sub(r'/\*.*?\*/', '', body, flags=re.DOTALL)
-    return set(re.findall(r'(\w+)(?=[,;\[])', body))
+    calls = re.findall(r'^TABLE_API \w+ (\w+)\(', headers, re.MULTILINE)
+    return {*re.findall(r'(\w+)(?=[,;\[])', body), *(f'{call}()' for call in calls)}
 
 
 def options_of_scan(command):
@@ -147,9 +145,18 @@ def parameters(stub, name):
     return found
 
 
+def calls_of(stub):
+    """Those of a module, such as cummax(), which may be said to be as another one."""
+    body = ast.parse((TREE / f'python/tuplescan/{stub}').read_text()).body
+    return {f'{getattr(node, "name", None) or node.targets[0].id}()' for node in body
+            if isinstance(node, (ast.FunctionDef, ast.Assign))}
+
+
 def page(command):
-    has = {'C': fields_of_c(), 'scan': options_of_scan(command)}
-    has |= {call: parameters(where[0] + '.pyi', where[1]) for call, where in PYTHON.items()}
+    has = {'C': fields_and_calls_of_c(), 'scan': options_of_scan(command)}
+    for call, (module, name) in PYTHON.items():
+        has[call] = parameters(module + '.pyi', name)
+        has[call] |= calls_of(module + '.pyi') if call in FIRST_OF_ITS_MODULE else set()
     reasons, faults, texts = {}, [], []
     for option, calls, text in WHY_NOT:
         for call in calls:
@@ -172,8 +179,9 @@ def page(command):
 
 What each call can be asked for, by the name that it has there, and why not. `C` is `table_scan_options`, `scan` the
 command `tuplescan scan`; `cumsum`, `nancumsum`, `cumulative_sum`, `column_totals` and `linear_recurrence` are Python's,
-and so are the modules `frames`, `dask`, `mpi`, `jax` and `torch` with a `cumsum` each. Arrays of CuPy, torch and JAX
-may be given to `cumsum` itself, which has all of its options for them but for a few that its reference names.
+and so are the modules `frames`, `dask`, `mpi`, `jax` and `torch` with a `cumsum` each. `cummax()` and the like are
+calls of their own beside it. Arrays of CuPy, torch and JAX may be given to `cumsum` itself, which has all of its
+options for them but for a few that its reference names.
 
 This page is made by `tools/option-table.py`.
 
