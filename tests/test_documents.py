@@ -1,5 +1,5 @@
-"""What README.md and docs/*.md tell their readers to type works, taken literally: each document in an empty folder of
-its own, from top to bottom. Usage: test_documents.py SOURCE BUILD CC
+"""What README.md, python/README.md and docs/*.md tell their readers to type works, taken literally: each document in an
+empty folder of its own, from top to bottom. Usage: test_documents.py SOURCE BUILD CC
 
     ```sh                     commands. Those with `--backend cuda` are run as if there were no GPU, and must end with
                               69, which a wrong option does not
@@ -89,9 +89,11 @@ class Reader:
         self.run('\n'.join(line for line in lines if '--backend cuda' not in line))
 
     def leave_out(self, script, reasons):
-        for line in filter(None, script.splitlines()):
-            self.left_out.append(f'{", ".join(sorted(reasons))}: {line}')
+        for line in script.splitlines():
             words = shlex.split(line, comments=True)
+            if not words:
+                continue
+            self.left_out.append(f'{", ".join(sorted(reasons))}: {line}')
             if reasons - REASONS:
                 self.faults.append(f'no reason to leave a command out: {reasons - REASONS}')
             if words[:2] == ['tuplescan', 'bench']:
@@ -146,7 +148,7 @@ def main():
     source, build, compiler = Path(sys.argv[1]).resolve(), Path(sys.argv[2]).resolve(), sys.argv[3].split()
     compiler[-1] = shutil.which(compiler[-1]) or compiler[-1]  # its name will be that of a script
     faults, left_out = [], []
-    for document in [source / 'README.md', *sorted((source / 'docs').glob('*.md'))]:
+    for document in [source / 'README.md', source / 'python/README.md', *sorted((source / 'docs').glob('*.md'))]:
         with tempfile.TemporaryDirectory() as place:
             reader = Reader(source, build, compiler, Path(place) / 'empty')
             for piece in pieces(document.read_text()):

@@ -171,7 +171,7 @@ for part in $parts; do
             check has_metadata "$here/numpy/bin/python"
             check with_cuda "$here/numpy"
             ;;
-        jax) tested jax "$python" "numpy pytest jax" "$tests/test_jax.py" ;;
+        jax) tested jax "$python" "numpy pytest jax" "$tests/test_jax.py" "$tests/test_cookbook.py" "$@" ;;
         torch)
             tested torch "$python" "numpy pytest ml_dtypes torch" "$tests/torch_by_hand.py" "$tests/test_segments.py" \
                 "$tests/test_cookbook.py" "$tests/test_examples.py" "$@"

@@ -1,5 +1,5 @@
-"""The Python blocks of pages, each a program in an empty folder, print what the page says. A block whose packages are
-not installed is skipped, and so is one marked for a GPU where there is none."""
+"""The Python blocks of all pages, each a program in an empty folder, print what the page says below them, or nothing. A
+block whose packages are not installed is skipped, and so is one marked for a GPU where there is none."""
 
 import importlib.util
 import os
@@ -12,17 +12,17 @@ import pytest
 from arrays import MPI, mpirun
 
 TREE = pathlib.Path(__file__).parents[2]
-PAGES = [TREE / f"docs/{name}.md" for name in ("accuracy", "cookbook", "faq", "how-it-works", "tutorial")]
-BLOCK = re.compile(r"(?:<!-- not run: (\w+) -->\n)?```python\n(.*?)```\n\n```text\n(.*?)```", re.S)
+PAGES = [*TREE.glob("*.md"), *TREE.glob("docs/*.md"), TREE / "python/README.md", TREE / "examples/scale/README.md"]
+BLOCK = re.compile(r"(?:<!-- not run: (\w+) -->\n)?```python\n(.*?)```\n(?:\n```text\n(.*?)```)?", re.S)
 
 
 def tasks():
-    for page in filter(pathlib.Path.exists, PAGES):
-        for task in re.split("^##+ ", page.read_text(), flags=re.M)[1:]:
+    for page in filter(pathlib.Path.exists, sorted(PAGES)):
+        for task in re.split("^##+ ", page.read_text(), flags=re.M):
             blocks = BLOCK.findall(task)
-            assert len(blocks) == task.count("```python"), f"{page}: a block without what it prints: {task}"
+            assert len(blocks) == task.count("```python"), f"{page}: a block that is not found: {task}"
             for reason, program, printed in blocks:
-                yield pytest.param(reason, program, printed, id=f"{page.stem}: {task.splitlines()[0]}")
+                yield pytest.param(reason, program, printed, id=f"{page.relative_to(TREE)}: {task.splitlines()[0]}")
 
 
 def on_a_device():
@@ -47,7 +47,7 @@ def test_block(reason, program, printed, tmp_path):
     assert (done.returncode, done.stdout) == (0, printed), done.stderr
 
 
-@pytest.mark.skipif(not PAGES[0].exists(), reason="the tests alone were copied")
+@pytest.mark.skipif(not (TREE / "docs").exists(), reason="the tests alone were copied")
 def test_pictures_are_what_draws_them(tmp_path):
     pictures = TREE / "docs/pictures"
     subprocess.run([sys.executable, pictures / "draw.py", tmp_path], check=True)

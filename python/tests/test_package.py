@@ -288,14 +288,6 @@ def test_no_more_threads_than_are_allowed():
     assert any(most == 1 for _, most, _ in found.values()), found
 
 
-@pytest.mark.skipif(not (TREE / "README.md").exists(), reason="the tests alone were copied")
-def test_readme():
-    examples = re.findall(r"```python\n(.*?)```", (TREE / "README.md").read_text(), re.S)
-    assert examples
-    for example in examples:
-        exec(example, {})
-
-
 @pytest.mark.skipif(not command.command(), reason="not installed with the command")
 def test_command(tmp_path):
     def run(*arguments):
