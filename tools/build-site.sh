@@ -1,7 +1,8 @@
 #!/bin/sh
 # build-site.sh BUILD: the site in build-site/html, read without a network: the pages of the tree, the cookbook, what
 # the commands say of themselves, and the references of Python and, by doxygen, of C. BUILD is a build folder, made by
-# meson setup. What makes the site is downloaded into build-site/env the first time. A warning is an error.
+# meson setup. What makes the site is downloaded into build-site/env the first time. A warning is an error, and
+# so is a call of Python that is not in the reference, and a word that people search for and no task has.
 set -eu
 build=$(cd "${1:?usage: build-site.sh BUILD}" && pwd)
 cd "$(dirname "$0")/.."
@@ -15,11 +16,6 @@ PYTHON="$site/env/bin/python" tools/python-on-build.sh "$build" "$site/python" >
 rm -rf "$site/html"
 PATH="$build/tools:$PATH" PYTHONPATH="$site/python" \
     "$site/env/bin/sphinx-build" -W --keep-going -q -E -c docs/site . "$site/html"
-PYTHONPATH="$site/python" "$site/env/bin/python" - "$site/html/docs/site/python.html" <<'END'
-import sys, tuplescan
-page = open(sys.argv[1], encoding="utf-8").read()
-missing = [name for name in tuplescan.__all__ if f'id="tuplescan.{name}"' not in page]
-sys.exit(f"not in the reference: {missing}" if missing else 0)
-END
+"$site/env/bin/python" docs/site/check.py "$site/html"
 echo '<meta http-equiv="refresh" content="0; url=docs/site/index.html">' >"$site/html/index.html"
 echo "$site/html/index.html"

@@ -5,9 +5,15 @@ import re
 import subprocess
 import sys
 import tempfile
+from unittest import mock
 
 from docutils import nodes
 from sphinx.util.docutils import SphinxDirective
+
+# tuplescan.torch is described without torch, whose packages are gigabytes.
+torch = sys.modules["torch"] = mock.MagicMock()
+for name in ("autograd", "autograd.function", "_functorch", "_functorch.utils"):
+    sys.modules[f"torch.{name}"] = torch
 
 project = "tuplescan"
 root_doc = "docs/site/index"
