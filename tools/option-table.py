@@ -64,8 +64,6 @@ WHY_NOT = [
     ('segments, groups', ['cumulative_sum'], '`segmented_cumsum`'),
     ('segments, groups', ['column_totals'], '`segmented_totals`'),
     ('segments, groups', ['linear_recurrence'], 'a coefficient of 0 begins anew'),
-    ('segments, groups', ['torch'],
-     '`tuplescan.segmented_cumsum` takes tensors in host memory, nested ones among them, and gives no gradients'),
     ('segments, groups', ['dask'],
      'a segment may be in several blocks: where borders of blocks are borders of segments, '
      '`dask.array.map_blocks(lambda x, keys: segmented_cumsum(x, keys=keys), x, keys)`'),

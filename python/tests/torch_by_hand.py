@@ -10,7 +10,7 @@ import pytest
 import torch
 import tuplescan
 import tuplescan.torch
-from arrays import MODULES_CALLS, check_bits, check_examples
+from arrays import MODULES_CALLS, check_bits, check_examples, rough
 from torch.library import opcheck
 
 DEVICES = ["cpu", "cuda"] if torch.cuda.is_available() else ["cpu"]
@@ -85,6 +85,33 @@ def test_gradients_of_a_start_and_beside_nan(device):
     assert x.grad.tolist() == [7, 0, 4] and start.grad.item() == 7
     with pytest.raises(TypeError, match="complex"):
         tuplescan.torch.cumsum(torch.ones(3, dtype=torch.complex64), start=1)
+
+
+@either
+@pytest.mark.parametrize("kind", ["?", "u1", "i4", "i8", "f2", "f4", "f8"])
+def test_segments(kind, exclusive, reverse):
+    x, offsets = rough((40, 2, 3), kind), [2, 2, 9, 30]
+    given, options = torch.as_tensor(x), {"exclusive": exclusive, "reverse": reverse}
+    sums = tuplescan.torch.segmented_cumsum(given, torch.as_tensor(offsets), **options)
+    wanted = tuplescan.segmented_cumsum(x, offsets, dtype=str(sums.dtype)[6:], **options)
+    assert sums.dtype == torch.cumsum(given, 0).dtype and sums.numpy().tobytes() == wanted.tobytes()
+    if kind == "f8":
+        call = lambda x: tuplescan.torch.segmented_cumsum(x, offsets, **options)  # noqa: E731
+        given.requires_grad_()
+        assert torch.autograd.gradcheck(call, given, check_forward_ad=True, check_batched_grad=True)
+        assert torch.autograd.gradgradcheck(call, given)
+        opcheck(torch.ops.tuplescan.segmented_cumsum, (given, torch.as_tensor(offsets), None, exclusive, reverse))
+        assert torch.equal(torch.func.vmap(call, 1, 1)(given), sums)
+        assert torch.equal(torch.compile(call, fullgraph=True, backend="aot_eager")(given), sums)
+
+
+def test_segments_that_are_refused():
+    x = torch.ones(5)
+    for given, offsets, error in ((x, [0, 6], ValueError), (x, [0.5], TypeError), (x.to(torch.cfloat), [0], TypeError)):
+        with pytest.raises(error):
+            tuplescan.torch.segmented_cumsum(given, offsets)
+    with pytest.raises(NotImplementedError, match="same offsets"):
+        torch.func.vmap(tuplescan.torch.segmented_cumsum)(torch.ones(2, 5), torch.tensor([[0, 5], [1, 4]]))
 
 
 @on_each_device

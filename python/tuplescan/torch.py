@@ -1,6 +1,6 @@
-"""Running sums, maxima, minima, products and linear recurrences as operators of torch, tuplescan::cumsum and the like,
-with gradients of any order, under torch.compile(), vmap and autocast, and captured by CUDA graphs. For tensors in host
-memory and on CUDA."""
+"""Running sums, maxima, minima, products, linear recurrences and sums of segments as operators of torch,
+tuplescan::cumsum and the like, with gradients of any order, under torch.compile(), vmap and autocast, and captured by
+CUDA graphs. For tensors in host memory and on CUDA; those with segments in host memory alone."""
 
 import collections.abc
 import contextlib
@@ -84,6 +84,27 @@ def _gradient_of_sums(arguments, sums, gradient, wanted):
 def _tangent_of_sums(arguments, sums, tangents):
     _, dim, _, exclusive, reverse = arguments
     return _differentiable["cumsum"](tangents[0], dim, sums.dtype, exclusive, reverse)
+
+
+def _segment_sums(
+    x: torch.Tensor, offsets: torch.Tensor, dtype: torch.dtype | None, exclusive: bool, reverse: bool
+) -> torch.Tensor:
+    x, options = x.detach().resolve_neg(), {"exclusive": exclusive, "reverse": reverse}
+    return tuplescan.segmented_cumsum(x, offsets, dtype=_sums_type(x, dtype), **options)
+
+
+def _empty_segments(x, offsets, dtype, *options):
+    return torch.empty_like(x, dtype=_sums_type(x, dtype), memory_format=torch.contiguous_format)
+
+
+def _gradient_of_segments(arguments, sums, gradient, wanted):
+    _, offsets, _, exclusive, reverse = arguments
+    return (_differentiable["segmented_cumsum"](gradient, offsets, None, exclusive, not reverse),)
+
+
+def _tangent_of_segments(arguments, sums, tangents):
+    _, offsets, _, exclusive, reverse = arguments
+    return _differentiable["segmented_cumsum"](tangents[0], offsets, sums.dtype, exclusive, reverse)
 
 
 def _kept(dtype):
@@ -204,6 +225,14 @@ def _batched_in_front(info, in_dims, a, b, start, dim, *options):
     return (a, b, start, dim % (b.dim() - 1) + 1, *options), 0
 
 
+def _batched_segments(info, in_dims, x, offsets, *options):
+    """More columns of the same segments."""
+    batch, own = in_dims[:2]
+    if own is not None:
+        raise NotImplementedError("tuplescan.torch: under vmap all tables have the same offsets")
+    return (x.movedim(batch, -1), offsets, *options), x.dim() - 1
+
+
 @dataclasses.dataclass(eq=False)
 class _Operator:
     """One operator: what it does, what its result is like, its gradients by (arguments, result, gradient, which are
@@ -237,6 +266,9 @@ _OPERATORS = [
               saved=(0, 2)),
     *(_Operator(name, _OF_ONE, _accumulated(name), _like, _gradient_of_extremes, _tangent_of_extremes,
                 _batched, in_float32=False) for name in ("cummax", "cummin")),
+    _Operator("segmented_cumsum", "(Tensor x, Tensor offsets, ScalarType? dtype, bool exclusive, bool reverse) -> Tensor",
+              _segment_sums, _empty_segments, _gradient_of_segments, _tangent_of_segments, _batched_segments, saved=(1,),
+              in_float32=False),
     _Operator("cumprod", _OF_ONE, _accumulated("cumprod"), _like, _gradient_of_products, _tangent_of_products,
               _batched),
 ]  # fmt: skip
@@ -475,6 +507,47 @@ def nancumsum(x, dim=0, dtype=None, *, exclusive=False, reverse=False, start=Non
     """
     x = torch.where(x.isnan(), torch.full((), -0.0, dtype=x.dtype, device=x.device), x) if _is_of_floats(x) else x
     return cumsum(x, dim, dtype, exclusive=exclusive, reverse=reverse, start=start)
+
+
+def segmented_cumsum(x, offsets, dtype=None, *, exclusive=False, reverse=False):
+    """Running sums of segments of rows, each by itself: tuplescan.segmented_cumsum() of tensors in host memory, with its
+    bits, and with gradients.
+
+    Parameters
+    ----------
+    x : Tensor of at least one dimension
+        As for cumsum(), but no complex numbers, and not on CUDA.
+    offsets : Tensor or list of whole numbers
+        Segment s has the rows from offsets[s] up to offsets[s + 1] (cu_seqlens). The sums of other rows are 0. Under
+        vmap all tables have the same.
+    dtype, exclusive, reverse
+        As for cumsum(), of each segment.
+
+    Returns
+    -------
+    Tensor of x's shape, row-major
+
+    Raises
+    ------
+    ValueError
+        For offsets that fall or lead beyond x.
+    TypeError
+        For other types, and on CUDA.
+
+    Examples
+    --------
+    >>> import torch
+    >>> x = torch.ones(5, requires_grad=True)
+    >>> sums = tuplescan.torch.segmented_cumsum(x, [0, 2, 5])
+    >>> sums.detach()
+    tensor([1., 2., 1., 2., 3.])
+    >>> sums.sum().backward()
+    >>> x.grad
+    tensor([2., 1., 3., 2., 1.])
+    """
+    if x.is_complex() or (dtype is not None and dtype.is_complex):
+        raise TypeError("tuplescan.torch: segments of complex numbers are not summed")
+    return _at_once("segmented_cumsum", x, torch.as_tensor(offsets), dtype, exclusive, reverse)
 
 
 _FLOATS = (torch.float16, torch.bfloat16, torch.float32, torch.float64)

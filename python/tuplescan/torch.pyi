@@ -1,3 +1,4 @@
+from collections.abc import Sequence
 from typing import Unpack
 
 import torch
@@ -16,6 +17,10 @@ def cummax(x: torch.Tensor, dim: int = 0, dtype: torch.dtype | None = None, **op
 # Arguments and results are those of cummax().
 cummin = cummax
 cumprod = cummax
+
+def segmented_cumsum(
+    x: torch.Tensor, offsets: torch.Tensor | Sequence[int], dtype: torch.dtype | None = None, **options: Unpack[Ways]
+) -> torch.Tensor: ...
 
 def linear_recurrence(
     a: torch.Tensor | float, b: torch.Tensor, dim: int = 0, **options: Unpack[Started]
