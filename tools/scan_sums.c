@@ -78,13 +78,9 @@ static int code_of(struct scan_job *job, const table_stream_report *report, tabl
     return fail_status(name, status);
 }
 
-/* Whether the input is known to have no values. */
-static bool is_empty(const struct input_file *input) { return input->rows_known && input->layout.bytes == 0; }
-
 /* Values that the library cannot read out of the file itself; by its thread that reads. */
 static int64_t read_values(void *context, void *to, size_t bytes) {
-    struct input_file *input = ((struct scan_job *)context)->input;
-    return is_empty(input) ? 0 : input_some(input, to, bytes);
+    return input_some(((struct scan_job *)context)->input, to, bytes);
 }
 
 table_scan_options scan_options(const struct scan_job *job) {
@@ -119,6 +115,14 @@ void scan_add_report(table_stream_report *sum, const table_stream_report *report
     sum->scan.transfer_seconds += scan->transfer_seconds;
 }
 
+/* Adds what was found in an input to what was found in those above it. */
+static void add_found(struct scan_job *job, const table_stream_report *report, uint64_t overflow, uint64_t skipped) {
+    scan_add_report(&job->report, report);
+    job->skipped += skipped;
+    if (job->first_overflow == SCAN_NONE)
+        job->first_overflow = overflow;
+}
+
 static int sum_rows(struct scan_job *job) {
     struct input_file *input = job->input;
     const size_t memory = memory_limit(job->arguments.common.memory) - job->beside.most,
@@ -129,15 +133,13 @@ static int sum_rows(struct scan_job *job) {
                                     .out_type = job->out_layout.type,
                                     .columns = input->layout.columns,
                                     .rows = input->rows_known ? input->layout.rows : 0,
-                                    .read = input_is_plain(input) && !is_empty(input) ? NULL : read_values,
+                                    .read = input_is_plain(input) ? NULL : read_values,
                                     .read_context = job,
                                     .read_descriptor = input->fd,
                                     .write = job->arguments.reverse ? NULL : scan_write_sums,
                                     .write_context = job,
                                     .write_descriptor = job->output.fd,
-                                    .memory = is_empty(input) ? 0
-                                              : memory > kept ? memory - kept
-                                                              : 1,
+                                    .memory = memory > kept ? memory - kept : 1,
                                     .look = look,
                                     .look_context = job,
                                     .progress = show_progress,
@@ -157,11 +159,8 @@ static int sum_rows(struct scan_job *job) {
     options.scan.skipped = job->arguments.skip_nan ? &skipped : NULL;
     const table_status status = table_stream(&options);
     report.memory += kept;
-    scan_add_report(&job->report, &report);
+    add_found(job, &report, overflow, skipped);
     input->head_given += report.bytes_read < first ? (size_t)report.bytes_read : first;
-    job->skipped += skipped;
-    if (job->first_overflow == SCAN_NONE)
-        job->first_overflow = overflow;
     const int code = code_of(job, &report, status);
     return code == EX_OK && job->arguments.reverse /* written by the library itself */
                ? atomic_file_grown(&job->output, (size_t)report.bytes_written)
@@ -190,23 +189,7 @@ static table_status scan_table(struct scan_job *job, const table_view *a, const 
     return scan_is_recurrence(job) ? table_linear_recurrence(a, in, out, options) : table_prefix_sum(in, out, options);
 }
 
-/* A table without values, which may have more columns than there is memory for. */
-static int sum_nothing(struct scan_job *job) {
-    const table_view in = input_view(job->input);
-    const table_view out = {.rows = in.rows, .columns = in.columns, .type = job->out_layout.type};
-    const table_view a = {.rows = in.rows, .columns = in.columns, .type = in.type};
-    table_stream_report report = {0};
-    table_scan_options options = scan_options(job);
-    options.report = &report.scan;
-    const table_status status = scan_table(job, &a, &in, &out, &options);
-    scan_add_report(&job->report, &report);
-    return status == TABLE_OK ? input_ends(job->input, 0) : fail_status(job->input->name, status);
-}
-
-/* Offsets have a row of a table without values, too: that of its start, which a stream writes. */
 static int sum_by_pieces(struct scan_job *job) {
-    if (is_empty(job->input) && !job->arguments.offsets)
-        return sum_nothing(job);
     return scan_has_segments(&job->arguments) ? scan_segments_stream(job) : sum_rows(job);
 }
 
@@ -238,7 +221,10 @@ static int charge_table(struct scan_job *job, size_t sums) {
     return code;
 }
 
-/* Does the same with one table in memory. */
+/* Whether the input is known to have no values. It may have more columns than there is memory for. */
+static bool is_empty(const struct input_file *input) { return input->rows_known && input->layout.bytes == 0; }
+
+/* Sums a table that is brought into memory whole. */
 static int sum_table(struct scan_job *job) {
     struct input_file *input = job->input;
     const size_t left = scan_memory_left(job), reading = input_memory(input);
@@ -246,10 +232,12 @@ static int sum_table(struct scan_job *job) {
     if (!input->rows_known)
         code = input_take_all(input, left > reading ? left - reading : 0, "--reverse: begins with its last row");
     const size_t row_bytes = input->layout.columns * table_type_size(job->out_layout.type);
-    const size_t bounds = scan_has_segments(&job->arguments) ? scan_segments_bytes(input->layout.rows) : 0;
+    const bool has_segments = scan_has_segments(&job->arguments) && !is_empty(input);
+    const size_t bounds = has_segments ? scan_segments_bytes(input->layout.rows) : 0;
+    table_scan_options options = scan_options(job);
     size_t rows, bytes, needed;
-    table_view a;
-    if (__builtin_add_overflow(input->layout.rows, job->arguments.offsets, &rows) ||
+    table_view a = {.rows = input->layout.rows, .columns = input->layout.columns, .type = input->layout.type};
+    if (__builtin_add_overflow(input->layout.rows, (size_t)options.offsets, &rows) ||
         !size_multiply(rows, row_bytes, &bytes))
         bytes = SIZE_MAX;
     if (__builtin_add_overflow(bytes, bounds, &needed))
@@ -258,29 +246,30 @@ static int sum_table(struct scan_job *job) {
         code = charge_table(job, needed);
     if (code == EX_OK)
         code = input_take_table(input, memory_there(job->arguments.common.memory));
-    if (code == EX_OK && scan_is_recurrence(job))
+    if (code == EX_OK && scan_is_recurrence(job) && !is_empty(input))
         code = scan_decay_table(&job->decay, input->layout.rows, scan_memory_left(job), &a);
-    if (code == EX_OK && bounds > 0)
+    if (code == EX_OK && has_segments)
         code = scan_segments_room(&job->segments, input->name, input->layout.rows);
     if (code != EX_OK)
         return code;
     const table_view in = input_view(input);
     table_view out = {.rows = rows, .columns = in.columns, .type = job->out_layout.type};
-    table_scan_options options = scan_options(job);
+    table_stream_report report = {.bytes_read = input->layout.bytes};
+    uint64_t overflow = SCAN_NONE, skipped = 0;
     out.data = memory_allocate(bytes);
     if (!out.data)
         return fail(EX_OSERR, "%s: out of memory", input->name);
-    options.report = &job->report.scan;
-    options.first_overflow = job->checked ? &job->first_overflow : NULL;
-    options.skipped = job->arguments.skip_nan ? &job->skipped : NULL;
+    options.report = &report.scan;
+    options.first_overflow = job->checked ? &overflow : NULL;
+    options.skipped = job->arguments.skip_nan ? &skipped : NULL;
     const table_status status = scan_table(job, &a, &in, &out, &options);
     code = status == TABLE_OK ? input_unchanged(input) : fail_status(input->name, status);
+    add_found(job, &report, overflow, skipped);
     out.rows = in.rows; /* with --offsets the start is the row after these */
     if (code == EX_OK && looks_at_sums(job) && !not_finite_look(job, 0, &in, &out))
         code = fail(EX_OSERR, "out of memory");
     if (code == EX_OK && scan_write_sums(job, out.data, bytes) != 0)
         code = job->write_code;
-    job->report.bytes_read = in.rows * in.columns * table_type_size(in.type);
     free(out.data);
     return code;
 }
@@ -304,7 +293,7 @@ static int sum_inputs(struct scan_job *job) {
         struct input_file *input = job->input = &job->inputs[i];
         code = scan_open_again(job, input);
         if (code == EX_OK)
-            code = sum_by_pieces(job);
+            code = is_empty(input) ? sum_table(job) : sum_by_pieces(job);
         job->rows_above += input->layout.rows;
         if (code == EX_OK)
             code = scan_close_again(input);
