@@ -198,8 +198,6 @@ static void test_bits_are_kept(void **state) {
         if (!random_once_in(&random, run_few()) || (run_small() && line.rows * line.columns > 1 << 14))
             continue;
         for (size_t i = 0; i < way_count; i++) {
-            if (line.operation != TABLE_SUM && ways[i].backend != TABLE_BACKEND_CPU)
-                continue;
             const table_strategy strategy = (table_strategy)random_below(&random, TABLE_STRATEGY_FUSED + 1);
             const unsigned pieces = random_once_in(&random, 2) ? 1 : 3;
             way_enter(&ways[i]);

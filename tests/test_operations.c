@@ -17,13 +17,11 @@
 static const table_operation operations[] = {TABLE_MAXIMUM, TABLE_MINIMUM, TABLE_PRODUCT};
 enum { OPERATIONS = sizeof operations / sizeof *operations };
 
-/* CUDA has one strategy, which it calls FUSED, for tables on the device. */
+/* CUDA has one strategy, which it calls FUSED. */
 static void check(const struct scan_case *c, const struct way *way) {
-    const bool on_cuda = way->backend == TABLE_BACKEND_CUDA;
     struct way of = *way;
-    of.fused_alone = way->fused_alone || on_cuda;
-    if (way->direct)
-        scan_case_check(c, &of);
+    of.fused_alone = way->fused_alone || way->backend == TABLE_BACKEND_CUDA;
+    scan_case_check(c, &of);
 }
 
 /* Rows around groups, units and chunks; columns with kernels of their own, without, and of several panels. */
