@@ -210,13 +210,14 @@ class CommandTest(unittest.TestCase):
                 self.fail("the command ended with %d before it came to that" % process.returncode)
             time.sleep(0.01)
 
-    def has_temporary(self, process):
-        """Whether the command has the temporary of an output in its folder open. Other files may be closed meanwhile."""
+    def has_temporary(self, process, count=1):
+        """Whether the command has the temporaries of `count` outputs in its folder open. Other files may be closed meanwhile."""
         names, folder = [], pathlib.Path("/proc/%d/fd" % process.pid)
         for number in folder.iterdir():
             with contextlib.suppress(FileNotFoundError):
                 names.append(os.readlink(number))
-        return any(name.startswith(os.path.realpath(self.folder) + "/") and "/.tuplescan." in name for name in names)
+        folder = os.path.realpath(self.folder) + "/"
+        return sum(name.startswith(folder) and "/.tuplescan." in name for name in names) >= count
 
     def is_sanitized(self):
         """Whether the command has a sanitizer in it, which takes memory of its own."""

@@ -227,7 +227,7 @@ class Refused(CommandTest):
     def test_the_state_is_in_use(self):
         """By a scan that goes on from it."""
         scan = self.begin("scan", "-", "-o", "more.npy", "--continue", "sums.npy.state")
-        self.wait_until(lambda: self.has_temporary(scan), scan)
+        self.wait_until(lambda: self.has_temporary(scan, 2), scan)  # of the sums and of the state
         self.assert_refused(IN_USE, "append", "in.npy", "--to", "sums.npy", says="another command is going on from it")
         scan.stdin.close()
         self.assertEqual(scan.wait(), 0)
