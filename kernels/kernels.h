@@ -18,16 +18,16 @@ extern "C" {
 #endif
 
 /* One pass over a table, anywhere in memory. Strides in elements, at least `columns`, or at most -columns. Totals,
- * seeds and carries are of table_sum_type(out_type). */
+ * prefixes and carries are of table_sum_type(out_type). */
 struct kernel_pass {
     const void *in;
     void *out; /* stages 3 and fused; may be `in` */
     size_t rows, columns;
     ptrdiff_t in_stride, out_stride;
     table_type in_type, out_type;
-    size_t chunk_rows; /* kernel_chunk_rows(out_type, columns) of choose/facts.h */
+    size_t chunk_rows; /* kernel_chunk_rows(out_type, columns) of choose/problem.h */
     int exclusive;
-    struct value_load load;   /* without NaN: the separate stages, pieces and forms that are certain */
+    struct value_load load;   /* without NaN: the separate stages, continued scans and algorithms that are certain */
     uint64_t *first_overflow; /* NULL: not checked. Holds TABLE_NO_OVERFLOW or an earlier finding; is only lowered. */
     void *stream;             /* a cudaStream_t */
 };
@@ -38,21 +38,20 @@ int kernel_count_nans(const struct kernel_pass *pass, uint64_t *nans);
 /* The separate stages, by units of KERNEL_UNIT_ROWS rows, whatever the type and the columns are. */
 enum { KERNEL_UNIT_ROWS = 512 };
 
-/* Row u + 1 of seeds = the column totals of unit u, u from 0 to units - 1. */
-int kernel_stage1_local_counts(const struct kernel_pass *pass, void *seeds);
+/* Row u + 1 of prefixes = the column totals of unit u, u from 0 to units - 1. */
+int kernel_stage1_local_counts(const struct kernel_pass *pass, void *prefixes);
 
-/* Stage 2 of floats, in place: `rows` rows of seeds, the first of which is the seed of unit 0, and row u + 1 the totals
- * of unit u, u from 0 to rows - 2. Row u becomes the seed of unit u, and the last row its sum with the last unit's
- * totals. bases: row j is the seed of unit j * KERNEL_UNIT_ROWS; NULL, if there are no more units than those of row 0.
- */
-int kernel_stage2_sweep(void *seeds, size_t rows, const void *bases, size_t columns, table_type type, void *stream);
+/* Stage 2 of floats, in place, on `rows` rows of prefixes. Row 0 is the prefix of unit 0, and row u + 1 the totals of
+ * unit u, u from 0 to rows - 2. Row u becomes the prefix of unit u, and the last row the sum of the last unit's prefix
+ * and totals. bases: row j is the prefix of unit j * KERNEL_UNIT_ROWS; NULL, if row 0 is the prefix of all units. */
+int kernel_stage2_sweep(void *prefixes, size_t rows, const void *bases, size_t columns, table_type type, void *stream);
 
-/* Each unit of out = the running sums of that unit of in, started from its row of seeds. An exclusive pass of floats
- * leaves something else in the rows of seeds, except for the last one. */
-int kernel_stage3_global_pass(const struct kernel_pass *pass, void *seeds);
+/* Each unit of out = the running sums of that unit of in, started from its row of prefixes. An exclusive pass of floats
+ * leaves something else in the rows of prefixes, except for the last one. */
+int kernel_stage3_global_pass(const struct kernel_pass *pass, void *prefixes);
 
-/* What is joined down the columns where it is not summed (private/elements.h). Products of floats and recurrences are
- * joined as maps, h -> factor h + term, along the tree of tuplescan/prefix_sum.h. */
+/* The operation that joins elements down a column (private/elements.h). Products of floats and recurrences are joined
+ * as maps, h -> factor h + term, along the tree of tuplescan/prefix_sum.h. */
 typedef enum kernel_operation {
     KERNEL_SUM = 0, /* by kernels of segments alone */
     KERNEL_MAXIMUM = 1,
@@ -68,7 +67,7 @@ struct kernel_factors {
     ptrdiff_t step;   /* from table to table */
     table_type type;
     int per_column; /* 0: all columns have the same */
-    int shifted;    /* row i has those of row i - 1, and row 0 those at `first`: `columns` of them, or one, a table */
+    int shifted;    /* row i has the factors of row i - 1, row 0 those at `first`: `columns` of them, or one, a table */
     const void *first;
 };
 
@@ -81,27 +80,27 @@ struct kernel_operator_pass {
     struct kernel_factors factors; /* of KERNEL_LINEAR */
     size_t tables;                 /* 0 or 1: one */
     ptrdiff_t in_step, out_step;
-    const void *carry_in; /* a row of values for each table; NULL: what the operation begins with */
+    const void *carry_in; /* a row of values for each table; NULL: the operation's own start */
     void *carry_out;      /* the results of each table's last row, perhaps at carry_in; NULL: not wanted */
 
-    /* One table of elements in the tree's order, whose rows continue those of a state that has begun (private/state.h),
-     * in the place of carry_in. What they leave goes to `to`, as from kernel_run_piece() but for the header. NULL: the
-     * rows begin. */
+    /* One table of elements in the tree's order, whose rows continue the rows of a state that has begun
+     * (private/state.h). carry_in is not used then. The rows of the new state go to `to`, as from
+     * kernel_run_continued(), but not its header. NULL: the rows begin. */
     const void *from;
     void *to;
 };
 
 /* The separate stages of operators, by units. A table has rows of elements as in private/elements.h, one more than it
- * has units; several tables have theirs one behind the other. Row u + 1 = the element of unit u. */
-int kernel_operator_totals(const struct kernel_operator_pass *pass, void *seeds);
+ * has units; a batch has the rows of its tables one after the other. Row u + 1 = the element of unit u. */
+int kernel_operator_totals(const struct kernel_operator_pass *pass, void *prefixes);
 
-/* In place, from carry_in to carry_out: rows u + 1 are totals, and row u becomes what unit u begins with. A table has
- * `rows` rows of seeds, at least two; one that goes on as many as it may need, wherever it begins. Where tables are is
- * not looked at, nor are their rows, but of one that goes on. */
-int kernel_operator_sweep(const struct kernel_operator_pass *pass, void *seeds, size_t rows);
+/* In place, from carry_in to carry_out: rows u + 1 are totals, and row u becomes the value that unit u begins with. A
+ * table has `rows` rows of prefixes, at least two; a continued table as many as it may need, wherever it begins. The
+ * pass's tables are not read, and its rows are counted in a continued table alone. */
+int kernel_operator_sweep(const struct kernel_operator_pass *pass, void *prefixes, size_t rows);
 
-/* The results, given the rows of seeds that the sweep has made. */
-int kernel_operator_results(const struct kernel_operator_pass *pass, void *seeds);
+/* The results, given the rows of prefixes that the sweep has made. */
+int kernel_operator_results(const struct kernel_operator_pass *pass, void *prefixes);
 
 /* All of that in one pass over the tables. The workspace, of 0 bytes for a pass that is refused, is aligned to 256.
  * kernel_is_refused(): nothing was done, and the stages are asked. */
@@ -111,20 +110,21 @@ int kernel_operator_fused(const struct kernel_operator_pass *pass, void *workspa
 /* A row of values that the operation begins with. */
 int kernel_operator_start(const struct kernel_operator_pass *pass, void *row);
 
-/* A piece of a sum of floats that goes on: the three stages for rows that continue those of a state (private/state.h)
- * of sums of out_type, begun, in memory of the device, which alone knows how many there were. The state behind the last
- * row goes to `to`, apart from `from`; the rows there that mean nothing are left as they are. first_overflow is not
- * looked at. At least one row. Without pass->out carry_out is not written. The workspace is aligned to 256. */
-struct kernel_piece {
+/* A continued scan of floats: the three stages for rows that continue the rows of a state (private/state.h) of sums of
+ * out_type. The state is in device memory and has begun; the device alone knows how many rows it has seen. The state
+ * after the last row goes to `to`, apart from `from`; rows of `to` that mean nothing are left as they are.
+ * first_overflow is not looked at. There is at least one row. Without pass->out carry_out is not written. The workspace
+ * is aligned to 256. */
+struct kernel_continued {
     const void *from;
     void *to;
     void *carry_out; /* a row of sums through the last row, or NULL */
 };
-size_t kernel_piece_workspace(const struct kernel_pass *pass);
-int kernel_run_piece(const struct kernel_pass *pass, const struct kernel_piece *piece, void *workspace);
+size_t kernel_continued_workspace(const struct kernel_pass *pass);
+int kernel_run_continued(const struct kernel_pass *pass, const struct kernel_continued *continued, void *workspace);
 
-/* Several tables of one shape, of at least one value each: steps in elements from one to the next, rows of carries side
- * by side. first_overflow is only lowered, and the number of NaN only raised. */
+/* A batch of tables of one shape, of at least one value each: steps in elements from one table to the next, rows of
+ * carries side by side. first_overflow is only lowered, and the number of NaN only raised. */
 struct kernel_batch {
     const void *in;
     void *out;
@@ -143,11 +143,11 @@ int kernel_run_batch(const struct kernel_batch *batch);
 /* Large tables of a batch are summed by one pass in which each is a panel. Where the batch does not allow it, the
  * workspace has 0 bytes, which do not depend on where the data begins; where the device or that does not, the result
  * is one of kernel_is_refused(). The workspace is aligned to 256, its contents are unspecified. */
-size_t kernel_tables_workspace(const struct kernel_batch *batch, unsigned processors, int gpu);
-int kernel_run_tables(const struct kernel_batch *batch, void *workspace);
+size_t kernel_batch_panels_workspace(const struct kernel_batch *batch, unsigned processors, int gpu);
+int kernel_run_batch_panels(const struct kernel_batch *batch, void *workspace);
 
-/* Where the segments of a table lie, as struct table_segments of tuplescan/segmented_prefix_sum.h says it. What `wrong`
- * holds of too many segments is count + 1. */
+/* How the segments of a table are given, as by struct table_segments of tuplescan/segmented_prefix_sum.h; offsets are
+ * CSR's indptr. Where there are too many segments, `wrong` becomes count + 1. */
 typedef enum kernel_segment_kind {
     KERNEL_SEGMENT_OFFSETS = 1,
     KERNEL_SEGMENT_LENGTHS = 2,
@@ -175,8 +175,8 @@ struct kernel_segmented_pass {
     table_type kept;            /* the type of its values inside: no float, if they are products */
     struct kernel_segments segments;
     int is_reversed;
-    int has_offsets; /* out has segments.count rows more, which is what a segment begins with, and then its results */
-    const void *carry_in; /* NULL: what the operation begins with */
+    int has_offsets; /* out has segments.count rows more: before each segment's results the value that it begins with */
+    const void *carry_in; /* NULL: the operation's own start */
     void *carry_out;      /* NULL: not wanted; perhaps carry_in */
 };
 
@@ -193,33 +193,35 @@ int kernel_mark_extremes(const struct extreme_marks *marks, void *stream);
 
 /* Where the tree stands at a row that begins a chunk, for a fused pass from there on: the blocks of units before it, of
  * the binary digits of their number u. All of it is memory of the device. */
-enum { KERNEL_STACK_LEVELS = 26, KERNEL_STACK_ROWS = KERNEL_STACK_LEVELS + 3 };
-struct kernel_stack {
-    uint32_t *first; /* u modulo 2^KERNEL_STACK_LEVELS; with the units of the pass it is at most that number */
-    /* KERNEL_STACK_ROWS rows of sums. 0: the start and the blocks of higher levels; 1: the seed of the pass; 2: the
+enum { KERNEL_CARRY_LEVELS = 26, KERNEL_CARRY_ROWS = KERNEL_CARRY_LEVELS + 3 };
+struct kernel_carry_state {
+    uint32_t *first; /* u modulo 2^KERNEL_CARRY_LEVELS; with the units of the pass it is at most that number */
+    /* KERNEL_CARRY_ROWS rows of sums. 0: the start and the blocks of higher levels; 1: the prefix of the pass; 2: the
      * inclusive results of the row before it; 3 + k: the block of 2^k units that is digit k of u. */
     void *rows;
-    void *left; /* the pass leaves here the blocks before its last chunk: row k is that of 2^k units */
+    void *left; /* written by the pass: the blocks before its last chunk; row k is the block of 2^k units */
 };
 
-/* The ends of a piece that kernel_run_piece() could take: its rows up to where a chunk begins, the head, are summed,
- * and what a fused pass over the rows behind it has to know goes to the stack, and to head->state, from which
- * kernel_run_piece() can go on in its place; and what the last chunk leaves goes to piece->to, without its results.
- * If all rows lie in one chunk they are all the head, and piece->to is the state behind them. `before` is what
- * piece->from says of its rows. kernel_is_refused(): the device is too small. */
-struct kernel_head {
+/* The prologue and epilogue of a continued scan whose middle is a fused pass. The prologue sums the rows up to where a
+ * chunk begins, fills `carry_state` for the fused pass over the rows after that, and leaves in `state` a state from
+ * which kernel_run_continued() could take those rows instead. The epilogue adds up the rows of the last chunk, for the
+ * state in continued->to, without writing results. If all rows lie in one chunk they are all prologue, and
+ * continued->to is the state after them. `before` is the number of rows in continued->from. kernel_is_refused(): the
+ * device is too small. */
+struct kernel_prologue {
     uint64_t before;
-    void *state; /* or NULL, if the head is all, or empty */
-    struct kernel_stack stack;
+    void *state; /* or NULL, if all rows are prologue, or none */
+    struct kernel_carry_state carry_state;
 };
-size_t kernel_head_rows(const struct kernel_pass *pass, uint64_t before);
-int kernel_run_ends(const struct kernel_pass *pass, const struct kernel_piece *piece, const struct kernel_head *head);
+size_t kernel_prologue_rows(const struct kernel_pass *pass, uint64_t before);
+int kernel_run_prologue_epilogue(const struct kernel_pass *pass, const struct kernel_continued *continued,
+                                 const struct kernel_prologue *prologue);
 
-/* Before and behind a call whose state is in memory of the device: enter() begins a state that is all zero, with
- * carry_in as its start, or sets STATE_REFUSED if it is not of such elements; then leave() changes nothing, unless
- * the rows before the call are known, which is to say that the state is a right one and has begun. leave() takes over
- * the rows that elements in the tree's order have left, zeroes those that mean nothing any more, and counts the rows,
- * in the finding of the first overflow, too. Without rows the results so far go to carry_out. */
+/* Around a call whose state is in device memory. enter() begins a state that is all zero, with carry_in as its start,
+ * or sets STATE_REFUSED in a state of other elements. leave() changes nothing, unless `before` is known: the state is
+ * then valid and has begun. It takes over the rows that elements in the tree's order have left, zeroes the rows that
+ * mean nothing any more, and adds the call's rows to the count and to the position of the first overflow. Without rows
+ * it writes the results so far to carry_out. */
 #define KERNEL_UNKNOWN_ROWS UINT64_MAX
 struct kernel_state_call {
     void *state;
@@ -228,7 +230,7 @@ struct kernel_state_call {
     table_type type; /* of the values of its elements */
     size_t columns, rows;
     uint64_t before;      /* rows before the call, or KERNEL_UNKNOWN_ROWS */
-    const void *carry_in; /* a row of values; NULL: what the operation begins with */
+    const void *carry_in; /* a row of values; NULL: the operation's own start */
     void *carry_out;      /* of values; NULL: not wanted */
     uint64_t *first_overflow;
     void *stream;
@@ -239,25 +241,26 @@ int kernel_state_leave(const struct kernel_state_call *call);
 /* All three stages in one pass, from carry_in, a row of `columns` sums or NULL for zeros, to carry_out, such a row,
  * perhaps the one at carry_in, or NULL. The pass sets first_overflow, it does not only lower it.
  *
- * There are several forms of it, the rows of kernel_forms, in the order in which they are asked. A form that cannot do
- * a pass returns one of the errors that kernel_is_refused() knows, and has queued nothing: the next form is asked, and
- * at last the separate stages are taken. */
-struct kernel_facts; /* choose/facts.h */
+ * There are several algorithms for it, the rows of kernel_algorithms, in the order in which they are asked. One that
+ * cannot do a pass returns one of the errors that kernel_is_refused() knows, and has queued nothing: the next one is
+ * asked, and at last the separate stages are taken. */
+struct kernel_problem; /* choose/problem.h */
 struct kernel_carry {
     const void *in;
     void *out;
-    const struct kernel_stack *stack; /* floats that go on from there, in the place of carry_in; NULL: from row 0 */
+    const struct kernel_carry_state
+        *carry_state; /* floats that go on from there, in the place of carry_in; NULL: from row 0 */
 };
-struct kernel_form {
+struct kernel_algorithm {
     const char *name;
     int oldest_gpu; /* compute capability, major * 10 + minor, of the code that it needs */
 
     /* Whether it was measured to be the fastest for such a call. */
-    bool (*takes)(const struct kernel_facts *facts);
+    bool (*takes)(const struct kernel_problem *problem);
 
-    bool goes_on; /* whether run() knows what to do with a stack */
+    bool goes_on; /* whether run() takes a carry state */
 
-    /* Whether run() is never refused for a call that the form takes: no block waits for another one. */
+    /* Whether run() is never refused for a call that the algorithm takes: no block waits for another one. */
     bool is_certain;
 
     /* Bytes, for a table that may be anywhere in memory: strides are looked at, pointers are not. */
@@ -266,13 +269,13 @@ struct kernel_form {
     /* The workspace is aligned to 256, and its contents are unspecified. */
     int (*run)(const struct kernel_pass *pass, const struct kernel_carry *carry, void *workspace);
 };
-extern const struct kernel_form kernel_forms[]; /* ends with a form that has no name */
+extern const struct kernel_algorithm kernel_algorithms[]; /* ends with a row that has no name */
 int kernel_is_refused(int error);
 
-/* Bytes of sums side by side that one block of a form takes, a panel of columns. */
+/* Bytes of sums side by side that one block of an algorithm takes, a panel of columns. */
 enum { KERNEL_PANEL_BYTES = 128 };
 
-/* The kernels of the pipelines: counter tables, and what is done with them. */
+/* The kernels of the pipelines on keys: counter tables and their users. */
 
 /* Keys side by side, in chunks, and a digit of their sort keys: see tuplescan/digit_counts.h. */
 struct kernel_keys {

@@ -215,8 +215,8 @@ static void check_carried(size_t rows, uint64_t *first_overflow, size_t expected
     cudaFree(carry);
 }
 
-/* A table of few chunks is one node; one that goes in one wave or whose tiles are parked is one, too, or else two, and
- * has one more for the overflow's word. */
+/* A table of few chunks is one node; one that goes in one wave or whose tiles are buffered is one, too, or else two,
+ * and has one more for the overflow's word. */
 static void test_graph_nodes(void **state) {
     const size_t chunk = chunk_rows(TABLE_U32, COLUMNS);
     uint64_t *overflow, found = 0;
@@ -226,13 +226,13 @@ static void test_graph_nodes(void **state) {
     assert_int_equal(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0), cudaSuccess);
     assert_int_equal(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, 0), cudaSuccess);
     const bool at_once = (table_rows() + chunk - 1) / chunk <= 2 * (size_t)processors;
-    const bool wave = major >= 9 && at_once, parked = major >= 8 && !at_once;
+    const bool wave = major >= 9 && at_once, buffered = major >= 8 && !at_once;
     check_carried(chunk, NULL, 1);
     check_carried(chunk - 5, overflow, major >= 9 ? 2 : 1);
     check_carried(3 * chunk + 7, NULL, major >= 9 ? 1 : 2);
     check_carried(3 * chunk + 7, overflow, major >= 9 ? 2 : 3);
-    check_carried(table_rows(), NULL, parked || wave ? 1 : 2);
-    check_carried(table_rows(), overflow, wave || parked ? 2 : 3);
+    check_carried(table_rows(), NULL, buffered || wave ? 1 : 2);
+    check_carried(table_rows(), overflow, wave || buffered ? 2 : 3);
     assert_int_equal(cudaMemcpy(&found, overflow, sizeof found, cudaMemcpyDeviceToHost), cudaSuccess);
     assert_true(found < table_cells());
     cudaFree(overflow);

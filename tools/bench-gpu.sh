@@ -49,9 +49,9 @@ for lengths in 1:50 8:8 100:100 200:2000 pareto giant documents; do
 done
 measure segments-peers --peers --segments 1:50 --types u32 --columns 1
 measure segments-wide --segments documents --types f32,bf16 --columns 4096 --bytes 2G
-# The forms for older devices, by force (CONTRIBUTING.md); built with the tests.
+# The algorithm for older devices, by force (CONTRIBUTING.md); built with the tests.
 if [ -x "$build/tests/tuplescan_form" ]; then
-    export TUPLESCAN_FORM=general
+    export TUPLESCAN_FORM=no_bulk
     command=$build/tests/tuplescan_form
     measure general --strategy fused --types u32,f32,u64,f64
 fi

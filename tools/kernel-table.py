@@ -5,7 +5,8 @@ usage: kernel-table.py BUILD [--spills]
 
 For each object of BUILD/kernels: how many kernels it has, the bytes of its machine code and PTX in the library, the
 seconds that nvcc took when the object was last made (from .ninja_log), and how many kernels have a stack, which is what
-spilled registers need. Then the same counts for each form and family of types. --spills: each kernel that has a stack.
+spilled registers need. Then the same counts for each algorithm and family of types. --spills: each kernel that has a
+stack.
 
 Needs cuobjdump, which is in the CUDA toolkit, and the binutils. A build for several architectures counts each kernel
 once, with the largest of its stacks."""
@@ -17,9 +18,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-# What names the form of a kernel, the most telling first.
-FORMS = [re.compile(pattern) for pattern in (r'(\w+)_form<', r'seed_from_(\w+)<', r'(\w+)_kernel\b')]
-SEEDS = {'start': 'alone', 'table': 'stage3'}
+# What names the algorithm of a kernel, the most telling first.
+ALGORITHMS = [re.compile(pattern) for pattern in (r'(\w+)_policy<', r'prefix_from_(\w+)<', r'(\w+)_kernel\b')]
+PREFIXES = {'start': 'alone', 'table': 'stage3'}
 FAMILY = re.compile(r'(?:tile_shape|row_shape)<([^<>,]+(?:<[^<>]*>)?), ([^<>,]+)|(packed|byte|byte_row)_shape<')
 FAMILIES = {'unsigned char': 'u8', 'unsigned short': 'u16', 'unsigned int': 'u32', 'unsigned long': 'u64', 'int': 'i32',
             'float': 'f32', 'double': 'f64', 'small_float': 'f16'}
@@ -65,9 +66,9 @@ def family_of(name):
     return f'{FAMILIES.get(value, value)} to {FAMILIES.get(total, total)}'
 
 
-def form_of(name):
-    matches = [pattern.search(name) for pattern in FORMS]
-    return SEEDS.get(found := next((match[1] for match in matches if match), name), found)
+def algorithm_of(name):
+    matches = [pattern.search(name) for pattern in ALGORITHMS]
+    return PREFIXES.get(found := next((match[1] for match in matches if match), name), found)
 
 
 def print_table(header, rows):
@@ -97,15 +98,15 @@ def main():
         rows.append((path.stem, len(kernels), code_bytes(path), seconds.get(f'kernels/{path.name}', 0.0), len(stacks),
                      max(stacks, default=0)))
         for name, registers, stack in kernels:
-            groups[form_of(name), family_of(name)] += 1
-            spilled[form_of(name), family_of(name)] += stack > 0
+            groups[algorithm_of(name), family_of(name)] += 1
+            spilled[algorithm_of(name), family_of(name)] += stack > 0
             if stack and arguments.spills:
                 print(f'{stack:6} bytes of stack, {registers:3} registers: {name}')
     rows.sort(key=lambda row: -row[3])
     total = ('all', *(sum(row[k] for row in rows) for k in range(1, 5)), max(row[5] for row in rows))
     print_table(('unit', 'kernels', 'kB', 's', 'with a stack', 'largest stack'),
                 [(row[0], row[1], f'{row[2] / 1000:.0f}', f'{row[3]:.1f}', row[4], row[5]) for row in [*rows, total]])
-    print_table(('form', 'family', 'kernels', 'with a stack'),
+    print_table(('algorithm', 'family', 'kernels', 'with a stack'),
                 [(*key, count, spilled[key]) for key, count in sorted(groups.items())])
 
 

@@ -39,8 +39,8 @@ fi
 
 # Every access is checked, so tables are small. What the tools find makes the exit status 99. racecheck knows barriers
 # only: it takes the words by which the threads of a block talk to each other (in kernels/persistent:
-# adds/adding_warp.cuh, adds/turns.cuh, the ticket of rows.cu) for races, so those fused kernels are left out of it,
-# whose names end so; the emulator has that protocol under ThreadSanitizer.
+# stage2/prefix_warp.cuh, stage2/prefix_turns.cuh, the next tile of rows.cu) for races, so those fused kernels are left
+# out of it, whose names end so; the emulator has that protocol under ThreadSanitizer.
 for tool in memcheck racecheck initcheck synccheck; do
     case $tool in
     racecheck) filter='--kernel-name-exclude kernel_substring=persistent_kernel' ;;

@@ -7,8 +7,9 @@
 
 constexpr unsigned FEW_ROWS = 4; /* of which a lane has no more places than that */
 
-/* The sums of a group of lanes that has a column. Integers take what is to the left of a lane with the seed. */
-template <class SUM, unsigned EACH> DEVICE void sum_column(SUM (&rows)[EACH], unsigned lanes, SUM &seed) {
+/* Scans the rows of a group of lanes that has a column. Of integers the sum to the left of a lane is added to the
+ * prefix instead. */
+template <class SUM, unsigned EACH> DEVICE void sum_column(SUM (&rows)[EACH], unsigned lanes, SUM &prefix) {
     if constexpr (may_reorder<SUM>()) {
         const unsigned lane = thread_index() % WARP_LANES;
         UNROLL
@@ -20,7 +21,7 @@ template <class SUM, unsigned EACH> DEVICE void sum_column(SUM (&rows)[EACH], un
             const SUM left = warp_shuffle_up(WARP_ALL, all, apart);
             all = combine((lane & (lanes - 1)) >= apart ? left : SUM(0), all);
         }
-        seed = combine(seed, take_away(all, rows[EACH - 1]));
+        prefix = combine(prefix, take_away(all, rows[EACH - 1]));
     } else {
         scan_lanes(rows, lanes);
     }
@@ -40,11 +41,11 @@ DEVICE void sum_short(const lines_pass &pass, const lines_place &place, const li
         SUM rows[EACH];
         own.take(rows);
         const SUM start = slot < all ? carried<SUM>(pass, of_table) : SUM(0);
-        SUM seed = start;
-        sum_column(rows, pass.lanes, seed);
-        const SUM last = combine(seed, rows[EACH - 1]);
+        SUM prefix = start;
+        sum_column(rows, pass.lanes, prefix);
+        const SUM last = combine(prefix, rows[EACH - 1]);
         const SUM left = warp_shuffle_up(WARP_ALL, last, 1);
-        own.put(rows, seed, pass.exclusive, in_group == 0 ? start : left);
+        own.put(rows, prefix, pass.exclusive, in_group == 0 ? start : left);
         if (slot < all && in_group == pass.lanes - 1 && pass.carry_out)
             static_cast<SUM *>(pass.carry_out)[of_table] = last;
     }
@@ -54,8 +55,9 @@ template <unsigned COUNT, class SUM> DEVICE SUM block_of_units(const SUM *totals
     return block_total<COUNT, COLUMN_WARPS>(totals);
 }
 
-/* The seed of a unit of the tile, given what is left of the tile: the blocks of the binary digits of its number. */
-template <class SUM> DEVICE SUM seed_in_tile(SUM left, const SUM *totals, unsigned unit) {
+/* The prefix of a unit of the tile: the tile's prefix `left` and the blocks of the binary digits of the unit's number.
+ */
+template <class SUM> DEVICE SUM prefix_in_tile(SUM left, const SUM *totals, unsigned unit) {
     static_assert(COLUMN_WARPS == 8, "three digits");
     if ((unit & 4) != 0)
         left = combine(left, block_of_units<4>(totals));
@@ -72,7 +74,7 @@ template <class SUM> DEVICE SUM total_of_tile(const SUM *totals, unsigned units)
                         : totals[0];
 }
 
-/* A column of a longer table, as far as the block has come; every warp that has units of the column knows all of it. */
+/* A column of a longer table, as far as the block has gone; every warp that has units of the column knows all of it. */
 template <class SUM> struct long_column {
     units_above<SUM> tiles;
     SUM last; /* the inclusive result of the row before the tile */
@@ -114,14 +116,14 @@ template <class SUM> DEVICE void sum_long(const lines_pass &pass, const lines_pl
             may_reorder<SUM>() ? combine(left_lanes, rows[UNIT_EACH - 1]) : rows[UNIT_EACH - 1];
     block_barrier();
     const auto end_of = [&](unsigned unit) {
-        return combine(seed_in_tile<SUM>(column.tiles.seed, totals, unit), totals[unit * COLUMN_WARPS]);
+        return combine(prefix_in_tile<SUM>(column.tiles.prefix, totals, unit), totals[unit * COLUMN_WARPS]);
     };
-    SUM seed = seed_in_tile<SUM>(column.tiles.seed, totals, at.unit);
+    SUM prefix = prefix_in_tile<SUM>(column.tiles.prefix, totals, at.unit);
     if (may_reorder<SUM>())
-        seed = combine(seed, left_lanes);
+        prefix = combine(prefix, left_lanes);
     const SUM above = at.unit > 0 ? end_of(at.unit - 1) : column.last;
-    const SUM left = warp_shuffle_up(WARP_ALL, combine(seed, rows[UNIT_EACH - 1]), 1);
-    own.put(rows, seed, pass.exclusive, lane == 0 ? above : left);
+    const SUM left = warp_shuffle_up(WARP_ALL, combine(prefix, rows[UNIT_EACH - 1]), 1);
+    own.put(rows, prefix, pass.exclusive, lane == 0 ? above : left);
     column.last = end_of((place.rows - 1) / UNIT_ROWS);
     if (place.begin_row + place.rows < pass.rows)
         column.tiles.add(total_of_tile<SUM>(totals, at.units), column.last);

@@ -1,5 +1,5 @@
-/* A tile of tables whose values lie in lines without gaps: how it comes in the order of memory, how it lies in shared
- * memory, and how it goes. */
+/* A tile of tables whose values lie in lines without gaps: how it is loaded in the order of memory, how it lies in
+ * shared memory, and how it is written. */
 #ifndef BATCH_LINES_TILE_CUH
 #define BATCH_LINES_TILE_CUH
 
@@ -14,7 +14,7 @@ constexpr size_t FEWEST_PANEL_VALUES = LINES_VALUES / 4;    /* of a tile that is
 struct line_layout {
     ptrdiff_t table, row; /* from one to the next; rows go up in memory */
     ptrdiff_t line;       /* from one line of a tile to the next */
-    bool vectors;         /* the lowest address is that of a vector */
+    bool vectors;         /* the lowest address is aligned to a vector */
 };
 
 struct lines_pass {
@@ -33,7 +33,7 @@ struct lines_pass {
     unsigned together; /* tables of a tile */
     unsigned groups;   /* units of all tables of a tile, where these have more than one */
     unsigned down;     /* rows of a tile: all of a table, or a power of two of units */
-    unsigned long_as;  /* what a line of a tile has: ROW, TABLE or TILE */
+    unsigned long_as;  /* the extent of a tile's lines: ROW, TABLE or TILE */
     size_t panels, blocks;
 };
 enum : unsigned { LINE_IS_ROW, LINE_IS_TABLE, LINE_IS_TILE };
@@ -68,8 +68,8 @@ struct lines_place {
     }
 };
 
-/* Calls visit(k, number, offset) for the thread's vectors of a tile: k counts them, `number` is that of the first value
- * in the tile, and `offset` where it lies in the table. */
+/* Calls visit(k, number, offset) for the thread's vectors of a tile: k counts them, `number` is the first value's
+ * number in the tile, and `offset` its place in the table. */
 template <unsigned V, class VISIT>
 DEVICE void each_vector(const lines_place &place, const line_layout &layout, const VISIT &visit) {
     constexpr unsigned ROUND = COLUMN_THREADS * V;
@@ -104,8 +104,8 @@ template <class SUM> struct lines_memory {
     static constexpr unsigned SIZE = LINES_VALUES + LINES_VALUES / BANKS;
     SUM *values, *totals; /* totals: of the units, one below the other, a column for each warp of one */
     DEVICE SUM &operator[](unsigned number) const { return values[number + number / BANKS]; }
-    /* The first value of the thread's vector k, behind which the others lie. A thread writes to the table what it has
-     * brought from there, so that the next tile may come as soon as that is done. */
+    /* The first value of the thread's vector k; the others follow it. A thread writes the same places of the table that
+     * it has loaded, so that the next tile may be loaded as soon as the thread has written. */
     template <unsigned V> DEVICE SUM *vector(unsigned k) const {
         constexpr unsigned ROUND = COLUMN_THREADS * V;
         static_assert(BANKS % V == 0 && ROUND % BANKS == 0, "whole vectors in a row of banks");
@@ -114,7 +114,7 @@ template <class SUM> struct lines_memory {
 };
 
 template <class INPUT, class SUM, unsigned V>
-DEVICE void bring_lines(const lines_pass &pass, const lines_place &place, const lines_memory<SUM> &memory) {
+DEVICE void load_lines(const lines_pass &pass, const lines_place &place, const lines_memory<SUM> &memory) {
     const INPUT *from = static_cast<const INPUT *>(pass.in) + place.begin(pass, pass.from);
     const unsigned values = place.values();
     vector_of<INPUT, V> read[LINES_VALUES / COLUMN_THREADS / V];
@@ -197,21 +197,21 @@ template <class SUM, unsigned EACH> struct lane_column {
         for (unsigned k = 0; k < EACH; k++)
             values[k] = k < rows ? memory[first + k * step] : sum_identity<SUM>();
     }
-    /* Adds what is to the left of the lane's sums. `above`: what stands above the first row, if results are exclusive.
-     * The places are found anew, or else they would take as many registers as the sums. */
-    DEVICE void put(const SUM (&sums)[EACH], SUM seed, bool exclusive, SUM above) const {
+    /* Adds the prefix to the lane's sums and puts them into shared memory. `above`: the value above the first row, if
+     * results are exclusive. The places are computed again, or else they would take as many registers as the sums. */
+    DEVICE void put(const SUM (&sums)[EACH], SUM prefix, bool exclusive, SUM above) const {
         const unsigned again = found_anew(first);
         SUM before = above;
         if (straight && !exclusive) {
             SUM *const to = &memory[again];
             UNROLL
             for (unsigned k = 0; k < EACH && rows > 0; k++)
-                to[k] = combine(seed, sums[k]);
+                to[k] = combine(prefix, sums[k]);
             return;
         }
         UNROLL
         for (unsigned k = 0; k < EACH; k++) {
-            const SUM sum = combine(seed, sums[k]);
+            const SUM sum = combine(prefix, sums[k]);
             if (k < rows)
                 memory[again + k * step] = exclusive ? before : sum;
             before = sum;

@@ -1,31 +1,31 @@
-/* The seed of a unit, or of a block of a power of two of them, whose turn comes after all that stand above it. */
+/* The prefix of a unit, or of a block of a power of two of them, that is added after all units above it. */
 #ifndef BATCH_UNITS_ABOVE_CUH
 #define BATCH_UNITS_ABOVE_CUH
 
-#include "pieces/column.cuh"
+#include "continued/unit_column.cuh"
 #include "state.h"
 
 /* The totals of blocks of units that stand above: a binary counter. Of integers, the sum so far will do. */
 template <class SUM, bool IS_INTEGER = std::is_integral<SUM>::value> struct units_above {
-    SUM seed;
-    DEVICE explicit units_above(SUM start) : seed(start) {}
-    DEVICE void add(SUM, SUM last) { seed = last; }
+    SUM prefix;
+    DEVICE explicit units_above(SUM start) : prefix(start) {}
+    DEVICE void add(SUM, SUM last) { prefix = last; }
 };
 template <class SUM> struct units_above<SUM, false> {
-    SUM seed, start, totals[STATE_BLOCK_LEVELS];
+    SUM prefix, start, totals[STATE_BLOCK_LEVELS];
     uint64_t count = 0;
-    DEVICE explicit units_above(SUM start) : seed(start), start(start) {}
+    DEVICE explicit units_above(SUM start) : prefix(start), start(start) {}
     DEVICE void add(SUM total, SUM) {
         unsigned level = 0;
         for (; (count >> level & 1) != 0; level++)
             total = combine(totals[level], total);
         totals[level] = total;
         count++;
-        seed = start;
+        prefix = start;
         KEEP_LOOP
         for (unsigned k = STATE_BLOCK_LEVELS; k-- > level;)
             if ((count >> k & 1) != 0)
-                seed = combine(seed, totals[k]);
+                prefix = combine(prefix, totals[k]);
     }
 };
 

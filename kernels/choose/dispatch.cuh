@@ -2,13 +2,13 @@
 #ifndef CHOOSE_DISPATCH_CUH
 #define CHOOSE_DISPATCH_CUH
 
-#include "choose/facts.h"
-#include "choose/forms.h"
+#include "choose/algorithms.h"
+#include "choose/problem.h"
 #include "tile/shape.cuh"
 
 constexpr unsigned WIDEST_ROW_BYTES = 128, LONG_ROW_BYTES = 4096;
 
-/* The pass of the first of several tables. */
+/* The pass of the first table of a batch. */
 static inline kernel_pass pass_of_table(const kernel_batch &batch) {
     kernel_pass pass = {};
     pass.in = batch.in;
@@ -81,7 +81,7 @@ template <class SHAPE, class LAUNCHER> static int run_tile_shape(const kernel_pa
     const tile_pass made =
         make_tile_pass(pass, SHAPE::PANEL, SHAPE::COLUMNS, SHAPE::PACKED && sizeof(typename SHAPE::Sum) == 4);
     const size_t chunks = (pass.rows + SHAPE::TILE_ROWS - 1) / SHAPE::TILE_ROWS;
-    /* Packed sums are integers, whose chunk may be several of those of the tree. */
+    /* Packed sums are integers, whose chunk may be several chunks of the tree. */
     const unsigned chunk_rows = SHAPE::TILE_ROWS * SHAPE::SHARES;
     if ((SHAPE::PACKED ? chunk_rows % pass.chunk_rows != 0 : chunk_rows != pass.chunk_rows) ||
         pass.columns / SHAPE::PANEL >= UINT32_MAX || chunks > static_cast<size_t>(INT32_MAX) / made.panels)
@@ -89,10 +89,10 @@ template <class SHAPE, class LAUNCHER> static int run_tile_shape(const kernel_pa
     return launcher.template run<SHAPE>(made, static_cast<unsigned>(chunks * made.panels));
 }
 
-/* Whether a parked tile has two lines of memory across: its rows are pieces of twice the length, but two tiles share a
- * chunk, and lanes may be idle. It was measured to be better where rows do not begin on sectors; with sums of 4 bytes,
- * unless more than a quarter of the lanes are idle; with sums of 8 bytes, but in rows of an odd number of lines, unless
- * they are long. docs/tuning.md#parked */
+/* Whether a buffered tile has two lines of memory across: its rows are pieces of twice the length, but two tiles share
+ * a chunk, and lanes may be idle. It was measured to be better where rows do not begin on sectors; with sums of 4
+ * bytes, unless more than a quarter of the lanes are idle; with sums of 8 bytes, but in rows of an odd number of lines,
+ * unless they are long. docs/tuning.md#buffered */
 constexpr unsigned WIDE_LANES = WARP_LANES / 2;
 static inline bool is_wide(const kernel_pass &pass) {
     const size_t element = kernel_sum_bytes(pass.out_type), bytes = pass.columns * element;
@@ -141,17 +141,18 @@ static int run_vectors(const kernel_pass &pass, const LAUNCHER &launcher, size_t
         return run_tile_shape<tile_shape<INPUT, SUM, 1, COUNT, 1, COUNT>>(pass, launcher);
     if (vectors <= 2)
         return run_tile_shape<tile_shape<INPUT, SUM, 1, COUNT, 2, COUNT>>(pass, launcher);
-    constexpr bool PACKS = LAUNCHER::PARKS && sizeof(INPUT) == 1;
+    constexpr bool PACKS = LAUNCHER::BUFFERS && sizeof(INPUT) == 1;
     if constexpr (PACKS && COUNT == WORD_COLUMNS) {
         return run_packed<SUM>(pass, launcher);
     } else {
-        /* Sums of half a word have no sign, and what is too much in them costs sums of 8 bytes too much. */
+        /* Packed sums are unsigned 16-bit partial sums; removing their sign bias costs sums of 8 bytes more than
+         * packing gains. */
         const bool may_pack = kind_of_type(pass.in_type) != value_kind::SIGNED;
         if constexpr (PACKS)
             if (may_pack && pass.columns > MOST_UNPACKED && pass.columns % WORD_COLUMNS == 0 &&
                 allows_vectors(pass.in, pass.in_stride, sizeof(INPUT), WORD_COLUMNS))
                 return run_packed<SUM>(pass, launcher);
-        if constexpr (LAUNCHER::PARKS)
+        if constexpr (LAUNCHER::BUFFERS)
             if (is_wide(pass))
                 return run_tile_shape<tile_shape<INPUT, SUM, 1, COUNT, WIDE_LANES, COUNT>>(pass, launcher);
         if (vectors <= 4)
@@ -161,16 +162,16 @@ static int run_vectors(const kernel_pass &pass, const LAUNCHER &launcher, size_t
 }
 
 /* Few columns, rows side by side: a lane has ROWS whole rows of a step, whose values are whole vectors. With HALVES, a
- * block has that many times fewer threads, each with as many times the values. A table of these is walked by
- * run_narrow(). */
+ * block has 1 / HALVES of the threads, each with HALVES times the values. A table of these is walked by run_narrow().
+ */
 template <unsigned COLUMNS_, unsigned ROWS_, unsigned HALVES_ = 1> struct narrow_rows {
     static constexpr unsigned COLUMNS = COLUMNS_, ROWS = ROWS_, HALVES = HALVES_;
 };
 template <class... NARROW> struct narrow_table {};
 
-/* Widened values, by launchers that PARK tiles. The more rows a lane has, the fewer shuffles: as many as 32 bytes of
- * the table hold, which are read together, or as it has room for. From 8 columns on with sums of 8 bytes, two lanes or
- * more have a row, or else exclusive passes spill. docs/tuning.md#parked */
+/* Widened values, by launchers that BUFFER tiles. The more rows a lane has, the fewer shuffles it takes: a lane has the
+ * rows in 32 bytes of the table, which are read together, or those that its registers hold. From 8 columns on with sums
+ * of 8 bytes, two lanes or more have a row, or else exclusive passes spill. docs/tuning.md#buffered */
 template <class INPUT, class SUM> HOST_DEVICE constexpr auto widened_table() {
     constexpr unsigned READ = 2 * VECTOR_BYTES / sizeof(INPUT), ROOM = 2 * LANE_BYTES / sizeof(SUM);
     constexpr unsigned HALVES = may_reorder<SUM>() || sizeof(SUM) == 8 ? 2 : 1; /* a warp has two units at most */
@@ -185,13 +186,13 @@ template <class INPUT, class SUM> HOST_DEVICE constexpr auto widened_table() {
                             narrow_rows<7, ROOM / 8, 2>>();
 }
 
-/* Values of the size of their sums: as many rows as fill whole vectors. Launchers that PARK tiles write vectors in the
- * order of the table, whatever lanes have: there, lanes take two vectors where one would do, which is a sector of
- * memory; but one column of 8 bytes is faster by single vectors. docs/tuning.md#parked */
-template <class SUM, bool PARKS> HOST_DEVICE constexpr auto even_table() {
-    constexpr unsigned COUNT = VECTOR_BYTES / sizeof(SUM), TWICE = PARKS ? 2 : 1;
+/* Values of the size of their sums: the fewest rows that fill whole vectors. Launchers that BUFFER tiles write vectors
+ * in the order of the table, whatever lanes have: there, lanes take two vectors where one would do, which is a sector
+ * of memory; but one column of 8 bytes is faster by single vectors. docs/tuning.md#buffered */
+template <class SUM, bool BUFFERS> HOST_DEVICE constexpr auto even_table() {
+    constexpr unsigned COUNT = VECTOR_BYTES / sizeof(SUM), TWICE = BUFFERS ? 2 : 1;
     constexpr unsigned ALONE = sizeof(SUM) == 4 ? TWICE * COUNT : COUNT;
-    if constexpr (PARKS && sizeof(SUM) == 4)
+    if constexpr (BUFFERS && sizeof(SUM) == 4)
         return narrow_table<narrow_rows<1, ALONE>, narrow_rows<2, TWICE * COUNT / 2>, narrow_rows<3, COUNT>,
                             narrow_rows<4, TWICE>, narrow_rows<5, COUNT>, narrow_rows<6, COUNT / 2>,
                             narrow_rows<7, COUNT>, narrow_rows<12, 1, 2>>();
@@ -200,14 +201,14 @@ template <class SUM, bool PARKS> HOST_DEVICE constexpr auto even_table() {
                             narrow_rows<5, COUNT>, narrow_rows<6, COUNT / 2>, narrow_rows<7, COUNT>>();
 }
 
-/* Bytes with sums of 4 bytes are left out of parked tiles: the bytes form has all of them (choose/shapes.h). */
-template <class INPUT, class SUM, bool PARKS> HOST_DEVICE constexpr auto narrow_table_of() {
-    if constexpr (PARKS && sizeof(INPUT) == 1 && sizeof(SUM) == 4)
+/* Bytes with sums of 4 bytes are left out of buffered tiles: the bytes algorithm has all of them (choose/tuning.h). */
+template <class INPUT, class SUM, bool BUFFERS> HOST_DEVICE constexpr auto narrow_table_of() {
+    if constexpr (BUFFERS && sizeof(INPUT) == 1 && sizeof(SUM) == 4)
         return narrow_table<>();
-    else if constexpr (PARKS && sizeof(INPUT) < sizeof(SUM))
+    else if constexpr (BUFFERS && sizeof(INPUT) < sizeof(SUM))
         return widened_table<INPUT, SUM>();
     else
-        return even_table<SUM, PARKS>();
+        return even_table<SUM, BUFFERS>();
 }
 
 template <class INPUT, class SUM, class NARROW, class LAUNCHER>
@@ -227,7 +228,7 @@ template <class SUM> static bool may_be_narrow(const kernel_pass &pass) {
                           allows_vectors(pass.out, 0, type_bytes(pass.out_type), COUNT)));
 }
 
-/* Whether the narrow table has a row for these columns; then it is run, and *error is what came of it. */
+/* Whether the narrow table has a row for these columns. If so, it is run, and *error is its result. */
 template <class INPUT, class SUM, class LAUNCHER, class... NARROW> static bool
 run_narrow(const kernel_pass &pass, const LAUNCHER &launcher, [[maybe_unused]] int *error, narrow_table<NARROW...>) {
     return (
@@ -247,15 +248,15 @@ static int run_pair(const kernel_pass &pass, const LAUNCHER &launcher) {
     constexpr unsigned COUNT = VECTOR_BYTES / sizeof(SUM);
     int error = 0;
     if (may_be_narrow<SUM>(pass) &&
-        run_narrow<INPUT, SUM>(pass, launcher, &error, narrow_table_of<INPUT, SUM, LAUNCHER::PARKS>()))
+        run_narrow<INPUT, SUM>(pass, launcher, &error, narrow_table_of<INPUT, SUM, LAUNCHER::BUFFERS>()))
         return error;
     if (are_whole_vectors<SUM>(pass))
         return run_vectors<INPUT, SUM>(pass, launcher, pass.columns / COUNT);
     return run_scalars<INPUT, SUM>(pass, launcher);
 }
 
-/* Whether a pass needs kernels for values of ANY type, whatever its pair of types has: it is not aligned, or it skips
- * what is not a number. */
+/* Whether a pass needs kernels for values of ANY type, though its pair of types has its own: a table is not aligned, or
+ * NaNs are skipped. */
 static inline bool is_loose(const kernel_pass &pass) {
     return pass.load.without_nan || !is_aligned(pass.in, pass.in_type) || !is_aligned(pass.out, pass.out_type);
 }

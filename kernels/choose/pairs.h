@@ -1,5 +1,5 @@
-/* Which kernels a pair of types has: those of its family. A family is a size of values and a type of sums. What else
- * there is to values is known at run time (tile/value.cuh). */
+/* The kernels of a pair of types are those of its family: a size of values and a type of sums. All else about values is
+ * known at run time (tile/value.cuh). */
 #ifndef CHOOSE_PAIRS_H
 #define CHOOSE_PAIRS_H
 
@@ -12,7 +12,7 @@ template <class INPUT, class SUM> struct type_pair {
     typedef SUM Sum;
 };
 
-/* What a type of results is summed up as: signed integers as unsigned ones, which wrap, and small floats as f32. */
+/* The type that results are summed in: unsigned for signed integers, as sums wrap, and f32 for small floats. */
 template <class OUT, bool IS_INTEGER = std::is_integral<OUT>::value> struct kernel_sum {
     typedef typename std::make_unsigned<OUT>::type type;
 };
@@ -24,9 +24,9 @@ template <class C> constexpr bool is_small_float() {
     return std::is_same<C, value_f16>::value || std::is_same<C, value_bf16>::value;
 }
 
-/* What is read of values of type IN: integers that become integers, truth values too, as unsigned ones of their size;
- * floats as they are; and what becomes floats otherwise as values of ANY type, for which there are the separate stages
- * alone. */
+/* How values of type IN are read: integers that become integers, and truth values, as unsigned integers of their size;
+ * floats as they are. Everything else becomes floats and is read as values of ANY type, for which there are the
+ * separate stages alone. */
 template <class IN, class SUM> constexpr auto kernel_input() {
     if constexpr (std::is_integral<SUM>::value) {
         if constexpr (sizeof(IN) == 1)

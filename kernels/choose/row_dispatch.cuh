@@ -1,11 +1,11 @@
 /* From the run-time description of a pass by rows to the compile-time shape of its tiles: calls
- * launcher.run<SHAPE>(tile_pass). Which tables are such, choose/shapes.h says. */
+ * launcher.run<SHAPE>(tile_pass). choose/tuning.h says which tables go by rows. */
 #ifndef CHOOSE_ROW_DISPATCH_CUH
 #define CHOOSE_ROW_DISPATCH_CUH
 
 #include "choose/dispatch.cuh"
-#include "choose/row_shapes.cuh"
-#include "choose/shapes.h"
+#include "choose/row_tuning.cuh"
+#include "choose/tuning.h"
 #include "persistent/byte_rows.cuh"
 
 /* The panels of whole rows; or of pieces, which are of whole vectors of values and whole sectors of sums, however rows
@@ -35,8 +35,8 @@ static int run_row_table(const kernel_pass &pass, const LAUNCHER &launcher, row_
         return static_cast<int>(cudaErrorNotSupported);
 }
 
-/* Rows of whole vectors, of sums of the values' own size. Whole rows come fast, and a block of stage 2 has half as many
- * columns there. docs/tuning.md#rows */
+/* Rows of whole vectors, of sums of the values' own size. Tiles of whole rows follow each other fast, so that a block
+ * of stage 2 has half the columns there. docs/tuning.md#rows */
 template <class SUM, class LAUNCHER>
 static int run_vector_rows(const kernel_pass &pass, const LAUNCHER &launcher, size_t vectors) {
     constexpr unsigned COUNT = VECTOR_BYTES / sizeof(SUM), ROWS = 16;
@@ -62,24 +62,24 @@ template <class LAUNCHER> static int run_byte_rows(const kernel_pass &pass, cons
 
 /* All passes by rows of one pair of types; cudaErrorNotSupported: no such table. */
 template <class TYPES, class LAUNCHER>
-static int run_rows_of(const kernel_pass &pass, const kernel_facts &facts, const LAUNCHER &launcher, TYPES) {
+static int run_rows_of(const kernel_pass &pass, const kernel_problem &problem, const LAUNCHER &launcher, TYPES) {
     typedef typename TYPES::Input Input;
     typedef typename TYPES::Sum Sum;
-    if (!rows_can(&facts) || !rows_are_aligned(&facts))
+    if (!rows_can(&problem) || !rows_are_aligned(&problem))
         return static_cast<int>(cudaErrorNotSupported);
     if constexpr (sizeof(Input) == 1 && sizeof(Sum) == WORD_BYTES)
-        if (are_byte_rows(&facts))
+        if (are_byte_rows(&problem))
             return run_byte_rows(pass, launcher);
     if constexpr (std::is_same<Input, small_float>::value)
-        if (are_ragged_rows(&facts) && kind_of_result(pass.out_type) != value_kind::PLAIN) {
+        if (are_ragged_rows(&problem) && kind_of_result(pass.out_type) != value_kind::PLAIN) {
             const int error = run_row_table<TYPES>(pass, launcher, rows_of_small_results());
             if (error != static_cast<int>(cudaErrorNotSupported))
                 return error;
         }
-    if (are_ragged_rows(&facts))
+    if (are_ragged_rows(&problem))
         return run_row_table<TYPES>(pass, launcher, ragged_row_table<Input, Sum>());
     if constexpr (sizeof(Input) == sizeof(Sum))
-        return run_vector_rows<Sum>(pass, launcher, row_tile_vectors(&facts));
+        return run_vector_rows<Sum>(pass, launcher, row_tile_vectors(&problem));
     else
         return static_cast<int>(cudaErrorNotSupported);
 }

@@ -1,5 +1,6 @@
-/* The device layer's hints to the device's cache, L2, of whose lines of 128 bytes each sector of 32 comes and goes by
- * itself. Tiles of bytes want them, whose rows are short, and words that are written again, or again and again. */
+/* The device layer's hints to the device's cache, L2, which fetches and evicts each sector of 32 bytes of its lines of
+ * 128 by itself. They serve tiles of bytes, whose rows are short, and words that are written again, or again and again.
+ */
 #ifndef CACHE_CUH
 #define CACHE_CUH
 
@@ -31,8 +32,8 @@ template <class V> DEVICE void store_passing(V *to, const V &value) {
                  : "memory");
 }
 
-/* Words by which blocks talk to each other, the same words over and over: each function is what device.cuh has without
- * _kept, and the cache keeps the words rather than what passes. */
+/* Words by which blocks talk to each other, the same words over and over: each function is device.cuh's function
+ * without _kept, but the cache keeps the words rather than data that passes. */
 DEVICE uint64_t load_relaxed_kept(const uint64_t *word) {
     uint64_t value;
     asm volatile("ld.relaxed.gpu.global.L2::cache_hint.u64 %0, [%1], %2;"
@@ -50,7 +51,7 @@ DEVICE void store_relaxed_kept(uint64_t *word, uint64_t value) {
 DEVICE void store_pair_kept(word_pair *to, const word_pair &pair) {
     asm volatile("st.global.L2::cache_hint.v2.u64 [%0], {%1, %2}, %3;"
                  :
-                 : "l"(to), "l"(pair.value), "l"(pair.mark), "l"(keeping_policy())
+                 : "l"(to), "l"(pair.value), "l"(pair.status), "l"(keeping_policy())
                  : "memory");
 }
 #else
@@ -65,7 +66,7 @@ DEVICE void store_relaxed_kept(uint64_t *word, uint64_t value) { store_relaxed(w
 DEVICE word_pair load_pair_relaxed_kept(const word_pair *from) {
     word_pair pair;
     asm volatile("{ .reg .b128 t; ld.relaxed.gpu.global.L2::cache_hint.b128 t, [%2], %3; mov.b128 {%0, %1}, t; }"
-                 : "=l"(pair.value), "=l"(pair.mark)
+                 : "=l"(pair.value), "=l"(pair.status)
                  : "l"(from), "l"(keeping_policy())
                  : "memory");
     return pair;
@@ -73,7 +74,7 @@ DEVICE word_pair load_pair_relaxed_kept(const word_pair *from) {
 DEVICE void store_pair_relaxed_kept(word_pair *to, const word_pair &pair) {
     asm volatile("{ .reg .b128 t; mov.b128 t, {%1, %2}; st.relaxed.gpu.global.L2::cache_hint.b128 [%0], t, %3; }"
                  :
-                 : "l"(to), "l"(pair.value), "l"(pair.mark), "l"(keeping_policy())
+                 : "l"(to), "l"(pair.value), "l"(pair.status), "l"(keeping_policy())
                  : "memory");
 }
 #else
@@ -92,7 +93,7 @@ DEVICE uint32_t load_of_line(const uint32_t *from) {
 #endif
 }
 
-/* store_vector() for what nobody reads soon: the cache lets go of it before anything else. */
+/* store_vector() for values that are not read soon: the cache evicts them first. */
 template <class V> DEVICE void store_streaming(V *to, const V &value) {
     typedef typename device_word<sizeof(V)>::type word;
     __stcs(reinterpret_cast<word *>(to), reinterpret_cast<const word &>(value));

@@ -40,7 +40,7 @@ DEVICE unsigned thread_index_anew() {
     asm volatile("mov.u32 %0, %%tid.x;" : "=r"(index));
     return index;
 }
-/* A number of which nothing is known that was known before: what was made of it is made again. */
+/* Hides the origin of a number from the compiler, so that everything derived from it is computed again. */
 DEVICE unsigned found_anew(unsigned number) {
     asm volatile("" : "+r"(number));
     return number;
@@ -62,7 +62,7 @@ DEVICE uint64_t nanoseconds() {
     return time;
 }
 
-/* All threads of the block meet; what each wrote to shared and global memory before is seen by all after. */
+/* All threads of the block meet; after it each sees all that the others wrote to shared and global memory before it. */
 DEVICE void block_barrier() { __syncthreads(); }
 
 /* Keeps the compiler from moving the loads above it below the additions after it, which it does with integers, until
@@ -72,8 +72,8 @@ DEVICE void loads_before_sums(bool never) {
         __trap();
 }
 
-/* What the lanes of a warp do together: `mask` names the lanes that take part, and exactly those must call it. T has 4
- * or 8 bytes. */
+/* Operations of the lanes of a warp together: `mask` names the lanes that take part, and exactly those must call it. T
+ * has 4 or 8 bytes. */
 template <class T> DEVICE T warp_shuffle(unsigned mask, T value, unsigned lane) {
     return __shfl_sync(mask, value, static_cast<int>(lane));
 }
@@ -216,8 +216,8 @@ DEVICE uint64_t atomic_cas(uint64_t *word, uint64_t expected, uint64_t value) {
                      static_cast<unsigned long long>(value));
 }
 
-/* Words by which blocks talk to each other, in global memory, for all of the device. A release makes all that this
- * thread wrote before visible to whoever acquires the word's new value; relaxed orders nothing but the word itself. */
+/* Words by which blocks talk to each other, in global memory, for all of the device. A release makes all earlier writes
+ * of this thread visible to a thread that acquires the word's new value; relaxed orders nothing but the word itself. */
 DEVICE uint32_t load_relaxed(const uint32_t *word) {
     uint32_t value;
     asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(word) : "memory");
@@ -250,30 +250,30 @@ DEVICE void store_release(uint32_t *word, uint32_t value) {
 DEVICE void store_release(uint64_t *word, uint64_t value) {
     asm volatile("st.release.gpu.global.u64 [%0], %1;" : : "l"(word), "l"(value) : "memory");
 }
-/* A fence for relaxed words: what this thread wrote, or knows to be written, before it is seen by every thread that
- * sees a relaxed store of this one after it, and has a fence of its own after that look. */
+/* A fence for relaxed words. Everything that this thread wrote, or has seen, before the fence is visible to a thread
+ * that sees a relaxed store of this one after it and then calls the fence, too. */
 DEVICE void fence_device() { __threadfence(); }
 
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900 && __CUDACC_VER_MAJOR__ * 100 + __CUDACC_VER_MINOR__ >= 1203
 #define DEVICE_HAS_B128 /* in the PTX of CUDA 12.3 and later */
 #endif
 
-/* Two 64-bit words written and read as one, aligned to 16 bytes, relaxed: a value and the mark that it is there travel
- * together and need no fence. */
+/* Two 64-bit words written and read as one access, aligned to 16 bytes, relaxed: a value and its status travel together
+ * and need no fence. */
 struct __align__(16) word_pair {
-    uint64_t value, mark;
+    uint64_t value, status;
 };
 DEVICE word_pair load_pair_relaxed(const word_pair *from) {
     word_pair pair;
 #ifdef DEVICE_HAS_B128
     asm volatile("{ .reg .b128 t; ld.relaxed.gpu.global.b128 t, [%2]; mov.b128 {%0, %1}, t; }"
-                 : "=l"(pair.value), "=l"(pair.mark)
+                 : "=l"(pair.value), "=l"(pair.status)
                  : "l"(from)
                  : "memory");
 #else
     /* One 16-byte access of an aligned word is not split by any device from sm_70 on. */
     asm volatile("ld.volatile.global.v2.u64 {%0, %1}, [%2];"
-                 : "=l"(pair.value), "=l"(pair.mark)
+                 : "=l"(pair.value), "=l"(pair.status)
                  : "l"(from)
                  : "memory");
 #endif
@@ -283,10 +283,10 @@ DEVICE void store_pair_relaxed(word_pair *to, const word_pair &pair) {
 #ifdef DEVICE_HAS_B128
     asm volatile("{ .reg .b128 t; mov.b128 t, {%1, %2}; st.relaxed.gpu.global.b128 [%0], t; }"
                  :
-                 : "l"(to), "l"(pair.value), "l"(pair.mark)
+                 : "l"(to), "l"(pair.value), "l"(pair.status)
                  : "memory");
 #else
-    asm volatile("st.volatile.global.v2.u64 [%0], {%1, %2};" : : "l"(to), "l"(pair.value), "l"(pair.mark) : "memory");
+    asm volatile("st.volatile.global.v2.u64 [%0], {%1, %2};" : : "l"(to), "l"(pair.value), "l"(pair.status) : "memory");
 #endif
 }
 
@@ -310,7 +310,7 @@ DEVICE void store_relaxed_block(uint64_t *word, uint64_t value) {
 DEVICE word_pair load_pair_relaxed_block(const word_pair *from) {
     word_pair pair;
     asm volatile("ld.volatile.shared.v2.u64 {%0, %1}, [%2];"
-                 : "=l"(pair.value), "=l"(pair.mark)
+                 : "=l"(pair.value), "=l"(pair.status)
                  : "r"(shared_address(from))
                  : "memory");
     return pair;
@@ -318,22 +318,24 @@ DEVICE word_pair load_pair_relaxed_block(const word_pair *from) {
 DEVICE void store_pair_relaxed_block(word_pair *to, const word_pair &pair) {
     asm volatile("st.volatile.shared.v2.u64 [%0], {%1, %2};"
                  :
-                 : "r"(shared_address(to)), "l"(pair.value), "l"(pair.mark)
+                 : "r"(shared_address(to)), "l"(pair.value), "l"(pair.status)
                  : "memory");
 }
 
-/* How many looks a thread takes before it does itself, if it can, what it waits for: they take some milliseconds. */
+/* How many looks a thread takes in vain before it does the work itself that it waits for, if it can: they take some
+ * milliseconds. */
 constexpr unsigned PATIENCE = 1 << 12;
 
-/* What a waiting loop calls each time round. */
+/* Called by a waiting loop in each round. */
 DEVICE void wait_a_little(unsigned nanoseconds) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 700
     __nanosleep(nanoseconds);
 #endif
 }
 
-/* Copies of 4, 8 or 16 bytes from global into shared memory, which take no registers on the way (sm_80). What a thread
- * has begun to copy has come when copies_ahead_wait() returns; other threads see it after a barrier. */
+/* Copies of 4, 8 or 16 bytes from global into shared memory, which take no registers on the way (sm_80). When
+ * copies_ahead_wait() returns, the copies that the thread has begun are complete; other threads see them after a
+ * barrier. */
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
 template <unsigned BYTES> DEVICE void copy_ahead(void *shared, const void *global) {
     if constexpr (BYTES == 16)
@@ -366,12 +368,12 @@ struct bulk_barrier {
 /* Whether the functions below may be called. */
 DEVICE constexpr bool copies_in_bulk() { return true; }
 
-/* One thread, before any use: the barrier opens each time `arrivals` threads have arrived and all bytes have come. */
+/* One thread, before any use: the barrier opens each time `arrivals` threads have arrived and all bytes are there. */
 DEVICE void bulk_barrier_init(bulk_barrier *barrier, unsigned arrivals) {
     asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" : : "r"(shared_address(barrier)), "r"(arrivals) : "memory");
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
 }
-/* Arrives, and announces bytes that will come. */
+/* Arrives, and announces bytes that will be copied. */
 DEVICE void bulk_barrier_expect(bulk_barrier *barrier, unsigned bytes) {
     asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;"
                  :
@@ -417,7 +419,7 @@ DEVICE void bulk_store_wait() { asm volatile("cp.async.bulk.wait_group 0;" ::: "
  * visible to the copy engine. */
 DEVICE void bulk_fence() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 #else
-/* On older devices nobody calls these, but there are kernels that could. */
+/* On older devices these are never called, but the kernels that name them are compiled. */
 DEVICE constexpr bool copies_in_bulk() { return false; }
 DEVICE void bulk_barrier_init(bulk_barrier *, unsigned) { __trap(); }
 DEVICE void bulk_barrier_expect(bulk_barrier *, unsigned) { __trap(); }

@@ -1,4 +1,4 @@
-/* The device layer's other half: launches, and what the host may ask before. */
+/* The device layer's other half: launches, and the host's questions before them. */
 #ifndef LAUNCH_CUH
 #define LAUNCH_CUH
 
@@ -7,19 +7,19 @@
 
 #include <cuda_runtime.h>
 
-/* What the runtime says of a kernel whose machine code is not for the device, and of which there is no PTX, becomes a
- * refused launch: it left nothing queued, and the caller does the work in another way. */
+/* A kernel without machine code for the device and without PTX becomes a refused launch: nothing is queued, and the
+ * caller does the work in another way. */
 constexpr int LAUNCH_REFUSED = static_cast<int>(cudaErrorNotSupported);
 static inline int without_code(int error) {
     if (error != static_cast<int>(cudaErrorNoKernelImageForDevice) &&
         error != static_cast<int>(cudaErrorInvalidDeviceFunction))
         return error;
-    cudaGetLastError(); /* the next launch does not find it */
+    cudaGetLastError(); /* so that the next launch does not find it */
     return LAUNCH_REFUSED;
 }
 
-/* Every launch returns a cudaError_t as an int, that of this launch alone: not what the caller's own calls left behind,
- * as cudaGetLastError() would. `stream` is a cudaStream_t; there are `count` attributes. */
+/* Every launch returns a cudaError_t as an int. It is the error of this launch alone, without errors of the caller's
+ * own calls, which cudaGetLastError() would return. `stream` is a cudaStream_t; there are `count` attributes. */
 template <class... P, class... A> static int launch_with(cudaLaunchAttribute *attributes, unsigned count,
                                                          void (*kernel)(P...), unsigned blocks, unsigned threads,
                                                          size_t shared_bytes, void *stream, A... arguments) {
@@ -38,8 +38,8 @@ template <class... P, class... A> static int launch(void (*kernel)(P...), unsign
     return launch_with(nullptr, 0, kernel, blocks, threads, shared_bytes, stream, arguments...);
 }
 
-/* All blocks are resident at once, or the launch is refused, whatever the reason is: the device has not the room,
- * somebody else has a part of it, or it launches nothing that way. */
+/* All blocks are resident at once, or the launch is refused, for whatever reason: the device has not the room, another
+ * process has a part of it, or it has no cooperative launches. */
 template <class... P, class... A> static int launch_cooperative(void (*kernel)(P...), unsigned blocks, unsigned threads,
                                                                 size_t shared_bytes, void *stream, A... arguments) {
     cudaLaunchAttribute attribute = {};
@@ -48,7 +48,7 @@ template <class... P, class... A> static int launch_cooperative(void (*kernel)(P
     const int error = launch_with(&attribute, 1, kernel, blocks, threads, shared_bytes, stream, arguments...);
     if (error != static_cast<int>(cudaErrorCooperativeLaunchTooLarge) && error != LAUNCH_REFUSED)
         return error;
-    cudaGetLastError(); /* nobody has to hear of it */
+    cudaGetLastError(); /* clear the error */
     return LAUNCH_REFUSED;
 }
 
@@ -124,7 +124,7 @@ static inline size_t ask_memory_rate(int device) {
     return 0;
 }
 
-/* ask_memory_rate() of the current device. The driver takes a millisecond to tell the clock, so it is asked once. */
+/* ask_memory_rate() of the current device. The driver takes a millisecond to read the clock, so it is asked once. */
 static inline size_t memory_rate() {
     constexpr size_t UNKNOWN = ~size_t(0);
     constexpr int MOST_DEVICES = 64;

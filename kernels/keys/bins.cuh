@@ -15,7 +15,7 @@ template <class KEY> struct digit_bins {
     DEVICE unsigned operator()(KEY key) const { return digit_of(key, digit); }
 };
 
-/* Several digits, one beside the other: a key has as many bins. BYTES: they are all bytes of the sort key. */
+/* Several digits side by side: a key is in one bin of each. BYTES: they are all bytes of the sort key. */
 template <class KEY, bool BYTES> struct several_digits {
     typedef KEY Key;
     static constexpr bool OUTSIDE = false;
@@ -41,8 +41,8 @@ template <class KEY, class ADD> DEVICE void for_each_bin(const several_digits<KE
     }
 }
 
-/* A value as a double, to be compared with doubles as if it were not rounded: integers of 64 bits that are no doubles
- * are told by `up`, 1 where the double is greater than the integer. */
+/* A value as a double, to be compared with doubles as if it were not rounded. `up`: the double is greater than the
+ * value, an integer of 64 bits that is no double. */
 template <class VALUE> struct rounded_value {
     double value;
     bool up;
@@ -55,7 +55,7 @@ template <class VALUE> struct rounded_value {
     DEVICE bool is_below(double edge) const { return up ? value <= edge : value < edge; }
 };
 
-/* The arithmetic is that of src/keys/even_bins.h, operation by operation: this file is compiled without contracting a
+/* The arithmetic equals src/keys/even_bins.h, operation by operation: this file is compiled without contracting a
  * multiplication and an addition. */
 template <class VALUE> struct even_bins {
     typedef VALUE Key;

@@ -23,10 +23,10 @@ struct count_pass {
     size_t piece_length, pieces; /* of a chunk */
     kernel_counters counters;
     unsigned width, ranges, copies; /* bins of a range, and tables of them */
-    uint64_t *outside;              /* counters behind those of the columns */
+    uint64_t *outside;              /* counters of values outside of all bins */
 };
 
-/* Bins of a value, those for values outside included. */
+/* Bins of a value, with the bins for values outside. */
 template <class BINS> static size_t all_bins(const count_pass &pass) {
     return pass.counters.columns + (BINS::OUTSIDE ? TABLE_OUTSIDE_WORDS : 0);
 }
@@ -47,7 +47,7 @@ DEVICE void set_counter(const count_pass &pass, size_t chunk, size_t column, uns
         static_cast<uint64_t *>(pass.counters.data)[at] = number;
 }
 
-/* What a block counts at a time: a piece of a chunk, by the bins of a range. */
+/* The work that a block counts at a time: a piece of a chunk, by the bins of a range. */
 struct count_item {
     size_t chunk, begin, end;
     unsigned first_bin;
@@ -155,9 +155,9 @@ KERNEL clear_counters_kernel(kernel_counters counters, size_t cells) {
     }
 }
 
-/* How `bins` bins are counted: in how many ranges, and in how many tables, unless to clear and to add up these would
- * take as long as to count. A block may take `most` bytes, and takes so many if it is to: GREEDY. A width of 0: in
- * global memory. */
+/* Plans how `bins` bins are counted: in how many ranges, and in how many tables, unless clearing and adding up the
+ * tables would take as long as counting. A block may take `most` bytes of shared memory; GREEDY: it takes them all. A
+ * width of 0: counted in global memory. */
 template <bool GREEDY> static void plan_table(size_t bins, size_t most, count_pass *pass) {
     constexpr size_t VALUES_PER_COUNTER = 8;
     const size_t words = bins <= COUNT_WORDS && !GREEDY ? COUNT_WORDS : most / sizeof(uint32_t);

@@ -1,21 +1,21 @@
 /* Moving keys, and the values beside them, to their ranks: one pass over the keys of one digit, whose totals are known.
  *
- * A block draws a tile and sorts it by the digit: each warp ranks its keys by what the lanes before have, digit by
- * digit; the digits' counts of all warps are added up; and the keys change places in shared memory, so that the keys of
- * a digit lie side by side, and are written side by side, too. How many keys of a digit the tiles before have, the
- * blocks tell each other: a thread a digit, each tile's own count first, and as soon as it is known the count through
- * that tile. Tiles are drawn from a ticket, so that all tiles before a drawn one belong to blocks that run, each of
- * which publishes its counts before it waits: the wait always ends.
+ * A block fetches a tile and sorts it by the digit: each warp ranks its keys among the lanes before, digit by digit;
+ * the digits' counts of all warps are added up; and the keys change places in shared memory, so that the keys of a
+ * digit lie side by side, and are written side by side, too. The number of keys of a digit in the tiles before comes
+ * from a decoupled look-back, a thread a digit: each tile publishes its own count first, and as soon as it is known the
+ * count through that tile. Tiles are fetched from a tile counter, so that all tiles before a fetched one belong to
+ * blocks that run, each of which publishes its counts before it waits: the wait always ends.
  *
  * (Merrill and Grimshaw, High Performance and Scalable Radix Sorting, 2011; ranks by votes: Ashkiani et al., GPU
  * Multisplit, 2016; one pass with look-back: Merrill and Garland, Single-pass Parallel Prefix Scan, 2016, and Adinets
  * and Merrill, Onesweep, 2022.) */
 #include "keys/scatter_tile.cuh"
-#include "persistent/words/marked.cuh"
+#include "persistent/descriptors/tile_descriptor.cuh"
 #include "tile/sum.cuh"
 
-/* Where a tile's keys go: how many of each digit it has, all tiles before it have, and the whole array has. A thread
- * has a digit, and a word of global memory for it and each tile. */
+/* The target of a tile's keys: how many of each digit it has, all tiles before it have, and the whole array has. A
+ * thread has a digit, and a word of global memory for it and each tile. */
 constexpr unsigned SCATTER_BACK = 8; /* tiles that are looked at together */
 
 /* A word of the exchange: a count of keys and, in the two top bits, of which. */
@@ -27,7 +27,8 @@ template <class WORD> struct scatter_word {
 };
 
 template <class WORD> DEVICE WORD *scatter_words(const scatter_pass &pass, size_t tile, unsigned digit) {
-    return reinterpret_cast<WORD *>(static_cast<char *>(pass.workspace) + TICKET_BYTES) + tile * SCATTER_DIGITS + digit;
+    return reinterpret_cast<WORD *>(static_cast<char *>(pass.workspace) + COUNTER_BYTES) + tile * SCATTER_DIGITS +
+           digit;
 }
 
 /* How many keys of a digit all tiles before have. */
@@ -139,11 +140,11 @@ DEVICE void scatter_tile(const scatter_pass &pass, scatter_memory<SHAPE, WORD> &
 template <class SHAPE, class WORD> KERNEL LAUNCH_BOUNDS(SCATTER_THREADS, 2) scatter_kernel(scatter_pass pass) {
     typedef scatter_memory<SHAPE, WORD> shared;
     SHARED_DYNAMIC(shared, memory);
-    SHARED_ARRAY(unsigned, ticket, 1);
+    SHARED_ARRAY(unsigned, fetched, 1);
     if (thread_index() == 0)
-        *ticket = atomic_add(static_cast<uint32_t *>(pass.workspace), 1u);
+        *fetched = atomic_add(static_cast<uint32_t *>(pass.workspace), 1u);
     block_barrier();
-    const size_t tile = *ticket, left = pass.count - tile * SHAPE::TILE;
+    const size_t tile = *fetched, left = pass.count - tile * SHAPE::TILE;
     if (left >= SHAPE::TILE)
         scatter_tile<SHAPE, WORD, true>(pass, *memory, tile, SHAPE::TILE);
     else
@@ -183,7 +184,7 @@ template <class KEY> static int run_scatter(const scatter_pass &pass, size_t val
 
 size_t kernel_digit_scatter_workspace(size_t count, size_t key_bytes, size_t value_bytes) {
     const size_t tile = SCATTER_THREADS * scatter_items(key_bytes, value_bytes);
-    return TICKET_BYTES + ((count - 1) / tile + 1) * SCATTER_DIGITS * scatter_word_bytes(count);
+    return COUNTER_BYTES + ((count - 1) / tile + 1) * SCATTER_DIGITS * scatter_word_bytes(count);
 }
 
 int kernel_digit_scatter(const kernel_keys *keys, const kernel_move *move, void *workspace) {

@@ -14,8 +14,8 @@ DEVICE unsigned lanes_below() { return (1u << warp_lane()) - 1; }
 
 /* Which bits of a key are its digit. */
 struct key_digit {
-    uint64_t negative; /* what is flipped where the top bit is set: all other bits of a float */
-    uint64_t flip;     /* what is flipped then, in all keys */
+    uint64_t negative; /* bits flipped where the top bit is set: all other bits of a float */
+    uint64_t flip;     /* bits flipped after that, in all keys */
     unsigned shift, mask;
     unsigned flip_in_digit;
 };

@@ -13,8 +13,8 @@ constexpr unsigned SCATTER_DIGIT_WARPS = SCATTER_DIGITS / WARP_LANES;
 /* The value of a key that has none. */
 struct no_value {};
 
-/* Keys of a thread in a tile: as many as registers and 64 KiB of shared memory hold, and an odd number, so that digits
- * of which a tile has equally many keys do not begin in the same bank. */
+/* Keys of a thread in a tile: the most that registers and 64 KiB of shared memory hold, and an odd number, so that
+ * digits with equally many keys in a tile do not begin in the same bank. */
 HOST_DEVICE constexpr unsigned scatter_items(size_t key_bytes, size_t value_bytes) {
     return key_bytes > 4 || value_bytes > 4 ? 13 : value_bytes > 1 ? 17 : 23;
 }
@@ -33,7 +33,7 @@ struct scatter_pass {
     key_digit digit;
     const void *totals; /* keys of each digit: u64, or u32 */
     bool wide;
-    void *workspace; /* the ticket, and for each tile and digit a word; all zeros at the beginning */
+    void *workspace; /* the tile counter, and for each tile and digit a word; all zeros at the beginning */
     void *keys_to;
     const void *values_from; /* NULL: indices */
     void *values_to;
@@ -94,7 +94,7 @@ template <class SHAPE, bool WHOLE> DEVICE void load_keys(const scatter_pass &pas
     }
 }
 
-/* The digits of the keys that a thread writes, four in a word: registers are what the values need. */
+/* The digits of the keys that a thread writes, four in a word, as the values need the registers. */
 template <class SHAPE> struct packed_digits {
     unsigned words[(SHAPE::ITEMS + 3) / 4];
 
@@ -121,7 +121,8 @@ template <class SHAPE, class WORD, bool WHOLE> DEVICE void write_keys(const scat
     }
 }
 
-/* The values take the same ways. `places`: of this thread's keys in the sorted tile; `digits`: of those it wrote. */
+/* Moves the values as the keys were moved. `places`: of this thread's keys in the sorted tile; `digits`: of the keys
+ * that it wrote. */
 template <class SHAPE, class WORD, bool WHOLE>
 DEVICE void move_values(const scatter_pass &pass, scatter_memory<SHAPE, WORD> &memory, size_t first, unsigned count,
                         const unsigned (&places)[SHAPE::ITEMS], const packed_digits<SHAPE> &digits) {

@@ -6,8 +6,8 @@
 #ifndef OPERATORS_CELLS_CUH
 #define OPERATORS_CELLS_CUH
 
-#include "operators/ops.cuh"
-#include "pieces/state_column.cuh"
+#include "continued/state_column.cuh"
+#include "operators/operator_ops.cuh"
 
 constexpr unsigned RUN_ROWS = 32, UNIT_RUNS = UNIT_ROWS / RUN_ROWS;
 constexpr unsigned TILE_ACROSS_BYTES = 64; /* columns x units of a tile, as values */
@@ -27,8 +27,8 @@ struct cell_table {
     cell_access access;
 };
 
-/* Factors that are the same in all rows, or in all columns, are there once in a tile. Where they are shifted, a row has
- * those of the row before, and row 0 the ones at `first`, or zeros. */
+/* Factors that are the same in all rows, or in all columns, are there once in a tile. Shifted factors: a row has the
+ * factors of the row before, and row 0 the ones at `first`, or zeros. */
 struct factor_table {
     cell_table cells;
     unsigned char *first;
@@ -38,23 +38,23 @@ struct factor_table {
 
 struct operator_pass {
     cell_table in, out;
-    factor_table factors; /* in a product of maps those are the values, and there are no terms */
+    factor_table factors; /* in a product of maps these are the values, and there are no terms */
     size_t rows, columns, units;
     unsigned panels, groups, log_across, log_units;
     int careful; /* the rule that nothing has to be known for */
     bool exclusive, has_terms;
-    const sum_state *from; /* the rows go on from there, and what they leave goes to `to`; NULL: they begin */
+    const sum_state *from; /* the rows continue this state, and the new state goes to `to`; NULL: they begin */
     sum_state *to;
     uint64_t *first_overflow; /* of products of integers; NULL: not looked for */
     bool is_signed;           /* then: whether they are */
 };
 
 /* Where a tile is. Its rows from `missing` to `rows` and its first `columns` columns are in the table. Missing rows
- * came before the table: its first unit goes on, and only the first tile has any. */
+ * came before the table, which then begins inside of a unit; only the first tile has any. */
 struct operator_place {
     size_t table, first_unit, first_row, first_column;
     unsigned missing, rows, columns;
-    bool is_last; /* of a table that goes on */
+    bool is_last; /* of a continued table */
     DEVICE bool has_row(unsigned row) const { return row >= missing && row < rows; }
 };
 /* `ahead`: rows of the table's first unit that came before it. */
@@ -88,7 +88,7 @@ DEVICE unsigned char *cell_address(const cell_table &table, const operator_place
                             static_cast<ptrdiff_t>(table.any.size);
 }
 
-/* The cells that a thread brings or takes, PER neighbours at a time: one below the other, from the first one on. */
+/* The cells that a thread loads or takes, PER neighbours at a time: one below the other, from the first one on. */
 template <unsigned PER> struct cell_walk {
     unsigned row, column;  /* of the next one in the tile */
     unsigned cell;         /* where it is in shared memory */
@@ -124,8 +124,8 @@ constexpr unsigned CELLS_AT_ONCE = 8;
 
 /* Reads PER neighbours of type C at a time, and calls keep(cell, vector, whether it is in the table). All loads
  * of a round are under way before the first of them is used. */
-template <class C, unsigned PER, class KEEP> DEVICE void bring_cells(const cell_table &table, const operator_pass &pass,
-                                                                     const operator_place &place, const KEEP &keep) {
+template <class C, unsigned PER, class KEEP> DEVICE void load_cells(const cell_table &table, const operator_pass &pass,
+                                                                    const operator_place &place, const KEEP &keep) {
     typedef vector_of<C, PER> vector;
     constexpr unsigned ALL = RUN_ROWS / PER, EACH = ALL < CELLS_AT_ONCE ? ALL : CELLS_AT_ONCE;
     cell_walk<PER> walk(table, pass, place);
@@ -150,11 +150,11 @@ DEVICE float small_value(uint16_t bits, uint8_t type) {
     return type == TABLE_F16 ? float_of_f16(bits) : value_float_of_bits(static_cast<uint32_t>(bits) << 16);
 }
 
-/* Brings a tile of cells into shared memory. `nothing` stands for what is not in the table and, where NaN are left out,
- * for them; see(value) is told of each value. */
-template <class VALUE, class SEE> DEVICE void bring_tile(const cell_table &table, const operator_pass &pass,
-                                                         const operator_place &place, VALUE nothing, VALUE *shared,
-                                                         const SEE &see) {
+/* Loads a tile of cells into shared memory. `nothing` stands for cells that are not in the table and, where NaNs are
+ * left out, for NaNs; calls see(value) for each value. */
+template <class VALUE, class SEE> DEVICE void load_cell_tile(const cell_table &table, const operator_pass &pass,
+                                                             const operator_place &place, VALUE nothing, VALUE *shared,
+                                                             const SEE &see) {
     constexpr unsigned COUNT = VECTOR_BYTES / sizeof(VALUE), SMALL = VECTOR_BYTES / sizeof(uint16_t);
     /* In the middle of a table nothing has to be asked of a value. */
     const bool asks = table.any.without_nan || place.missing != 0 || place.rows != UNIT_ROWS << pass.log_units ||
@@ -176,13 +176,13 @@ template <class VALUE, class SEE> DEVICE void bring_tile(const cell_table &table
     };
     switch (table.access) {
     case cell_access::VECTORS:
-        return bring_cells<VALUE, COUNT>(table, pass, place, keep);
+        return load_cells<VALUE, COUNT>(table, pass, place, keep);
     case cell_access::VALUES:
-        return bring_cells<VALUE, 1>(table, pass, place, keep);
+        return load_cells<VALUE, 1>(table, pass, place, keep);
     case cell_access::SMALL_VECTORS:
         if constexpr (std::is_same<VALUE, float>::value) {
-            const auto bring_small = [&](auto type) {
-                bring_cells<uint16_t, SMALL>(table, pass, place, [&](unsigned cell, const auto &small, bool is_there) {
+            const auto load_small = [&](auto type) {
+                load_cells<uint16_t, SMALL>(table, pass, place, [&](unsigned cell, const auto &small, bool is_there) {
                     UNROLL
                     for (unsigned k = 0; k < SMALL; k += COUNT) {
                         vector_of<VALUE, COUNT> values;
@@ -194,9 +194,9 @@ template <class VALUE, class SEE> DEVICE void bring_tile(const cell_table &table
                 });
             };
             if (table.any.type == TABLE_F16)
-                bring_small(std::integral_constant<uint8_t, TABLE_F16>());
+                load_small(std::integral_constant<uint8_t, TABLE_F16>());
             else
-                bring_small(std::integral_constant<uint8_t, TABLE_BF16>());
+                load_small(std::integral_constant<uint8_t, TABLE_BF16>());
         }
         break;
     default:
@@ -232,8 +232,8 @@ template <class VALUE, unsigned PER> DEVICE void copy_cells_ahead(const cell_tab
         }
     }
 }
-/* Begins to copy a tile of values that are kept as they are in memory; copies_ahead_wait() is for the caller. Values of
- * other types, and those among which NaNs count as nothing, it leaves alone, and returns false. */
+/* Begins to copy a tile of values that are kept as they are in memory; the caller calls copies_ahead_wait(). Returns
+ * false, and copies nothing, for values of other types, and where NaNs count as nothing. */
 template <class VALUE> DEVICE bool copy_tile_ahead(const cell_table &table, const operator_pass &pass,
                                                    const operator_place &place, VALUE nothing, VALUE *shared) {
     if (table.any.without_nan)
@@ -247,16 +247,16 @@ template <class VALUE> DEVICE bool copy_tile_ahead(const cell_table &table, cons
     return true;
 }
 
-/* Brings the factors of a tile: as a table; or one for each row, each column, or the whole. */
-template <class VALUE, class SEE> DEVICE void bring_factors(const operator_pass &pass, const operator_place &place,
-                                                            VALUE nothing, VALUE *shared, const SEE &see) {
+/* Loads the factors of a tile: as a table; or one for each row, each column, or the whole. */
+template <class VALUE, class SEE> DEVICE void load_factors(const operator_pass &pass, const operator_place &place,
+                                                           VALUE nothing, VALUE *shared, const SEE &see) {
     const factor_table &factors = pass.factors;
     const bool shifts = factors.shifted && place.first_row + place.missing == 0;
     operator_place above = place;
     if (factors.shifted)
         above.first_row--; /* of no table: added to a row that is not the first */
     if (factors.per_row && factors.per_column && !shifts)
-        return bring_tile(factors.cells, pass, above, nothing, shared, see);
+        return load_cell_tile(factors.cells, pass, above, nothing, shared, see);
     const unsigned log_across = factors.per_column ? pass.log_across : 0;
     const unsigned all = (factors.per_row ? UNIT_ROWS << pass.log_units : 1) << log_across;
     any_type any = factors.cells.any;
@@ -281,9 +281,9 @@ template <class VALUE, class SEE> DEVICE void bring_factors(const operator_pass 
     }
 }
 
-/* Writes PER neighbours at a time; results(walk) are the bits of those of the table's row. */
+/* Writes PER neighbours at a time; results(walk) gives the bits of results in the table's row. */
 template <class C, unsigned PER, class RESULTS> DEVICE void
-take_cells(const cell_table &table, const operator_pass &pass, const operator_place &place, const RESULTS &results) {
+store_cells(const cell_table &table, const operator_pass &pass, const operator_place &place, const RESULTS &results) {
     constexpr unsigned ALL = RUN_ROWS / PER, EACH = ALL < CELLS_AT_ONCE ? ALL : CELLS_AT_ONCE;
     cell_walk<PER> walk(table, pass, place);
     KEEP_LOOP
@@ -335,21 +335,21 @@ DEVICE vector_of<uint32_t, COUNT / 2> small_results(const vector_of<float, COUNT
 }
 
 /* Writes a tile of results; result(row, column, count) are `count` of them, of the table's row. */
-template <class VALUE, class RESULT> DEVICE void take_tile(const cell_table &table, const operator_pass &pass,
-                                                           const operator_place &place, const RESULT &result) {
+template <class VALUE, class RESULT> DEVICE void store_cell_tile(const cell_table &table, const operator_pass &pass,
+                                                                 const operator_place &place, const RESULT &result) {
     constexpr unsigned COUNT = VECTOR_BYTES / sizeof(VALUE), SMALL = VECTOR_BYTES / sizeof(uint16_t);
     switch (table.access) {
     case cell_access::VECTORS:
-        return take_cells<VALUE, COUNT>(table, pass, place, [&](const auto &walk) {
+        return store_cells<VALUE, COUNT>(table, pass, place, [&](const auto &walk) {
             return result(walk.row, walk.column, std::integral_constant<unsigned, COUNT>());
         });
     case cell_access::VALUES:
-        return take_cells<VALUE, 1>(table, pass, place, [&](const auto &walk) {
+        return store_cells<VALUE, 1>(table, pass, place, [&](const auto &walk) {
             return result(walk.row, walk.column, std::integral_constant<unsigned, 1>());
         });
     case cell_access::SMALL_VECTORS:
         if constexpr (std::is_same<VALUE, float>::value)
-            return take_cells<uint16_t, SMALL>(table, pass, place, [&](const auto &walk) {
+            return store_cells<uint16_t, SMALL>(table, pass, place, [&](const auto &walk) {
                 return small_results(result(walk.row, walk.column, std::integral_constant<unsigned, SMALL>()),
                                      table.any.type);
             });

@@ -1,7 +1,7 @@
 /* The check for overflow. To compare each sum with the one above it, while other tiles want the registers, costs up to
- * half of a scan's speed. Instead, the bits of a tile's values are put together as they are read, and together with
- * what stands above the tile they mostly tell that no sum of it can leave the type. Any other tile is read once more
- * when it is stored, unless an overflow above it is known by then: where values are large, there soon is one. */
+ * half of a scan's speed. Instead, the bits of a tile's values are or-ed as they are read, and together with the sums
+ * above the tile they mostly show that no sum of it can leave the type. Any other tile is read once more when it is
+ * stored, unless an overflow above it is known by then: where values are large, there soon is one. */
 #ifndef OVERFLOW_IN_TILE_CUH
 #define OVERFLOW_IN_TILE_CUH
 
@@ -17,12 +17,13 @@ template <class SHAPE> HOST_DEVICE constexpr bool looks_at_values() {
     return sums_wrap<SHAPE>() && sizeof(typename SHAPE::Input) == sizeof(typename SHAPE::Sum);
 }
 
-/* Bits whose highest is that of a value's magnitude, given the value's head; one instruction where there is a sign. */
+/* Bits whose highest is the highest of a value's magnitude, given the value's head; one instruction where there is a
+ * sign. */
 DEVICE uint32_t magnitude_bits(uint32_t head, bool is_signed) {
     return is_signed && static_cast<int32_t>(head) < 0 ? 0 - head : head;
 }
 
-/* Bits whose highest is that of the lane's value that is greatest in magnitude. */
+/* Bits whose highest is the highest of the greatest magnitude of the lane's values. */
 template <class SHAPE, bool SIGNED> DEVICE uint32_t magnitude_of_lane(tile_values<SHAPE> &values) {
     uint32_t bits = 0;
     UNROLL
@@ -46,8 +47,8 @@ template <class SUM> DEVICE bool may_leave(SUM base, uint64_t reach, bool is_sig
     return head + 1 + reach > uint64_t(1) << 32 || (is_signed && head < reach);
 }
 
-/* Whether `before` + x = `sum` left the type, all of them wrapped. Unsigned: the sum came out smaller than what was
- * before it. Signed: both summands have the sign that the sum has not. */
+/* Whether `before` + x = `sum` left the type, all of them wrapped. Unsigned: the sum came out smaller than `before`.
+ * Signed: both summands have the sign that the sum has not. */
 template <class SUM> DEVICE bool sum_overflowed(SUM before, SUM sum, bool is_signed) {
     const SUM value = sum - before;
     const SUM signs = (before ^ sum) & (value ^ sum);
@@ -96,9 +97,9 @@ template <class SUM, bool LOOSE> DEVICE void read_sums(const tile_pass &pass, co
     }
 }
 
-/* Reports the first overflow of each column of the part. It is called by `threads` threads, at least one a column, of
- * which this one is number `thread`. Nothing is read below an overflow that is known. base(c) is what stands above the
- * part in its column c, total(c) what its rows add up to there. */
+/* Reports the first overflow of each column of the part. It is called by `threads` threads, at least one a column, and
+ * `thread` is the caller's number. Nothing is read below an overflow that is known. base(c) is the sum above the part
+ * in its column c, total(c) the total of its rows there. */
 template <class SUM, bool LOOSE, class BASE, class TOTAL>
 DEVICE void find_overflow(const tile_pass &pass, const stored_part &part, unsigned thread, unsigned threads,
                           const BASE &base, const TOTAL &total) {
@@ -140,8 +141,8 @@ DEVICE void put_magnitude(const tile_pass &pass, bool wanted, tile_values<SHAPE>
 }
 
 /* Checks a tile that its block has to itself. All threads call it together, each when it has stored its results.
- * base(c) is what stands above the tile in the panel's column c, seed and all, and total(c) what its rows add up to
- * there. Every warp decides for itself whether the results have to be read, and all decide alike. */
+ * base(c) is the sum above the tile in the panel's column c, prefix included, and total(c) the total of its rows there.
+ * Every warp decides for itself whether the results have to be read, and all decide alike. */
 template <class SHAPE, class BASE, class TOTAL> DEVICE void check_tile(const tile_pass &pass, unsigned tile,
                                                                        const tile_magnitude &magnitudes,
                                                                        const BASE &base, const TOTAL &total) {

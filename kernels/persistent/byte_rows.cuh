@@ -1,5 +1,5 @@
-/* A tile of long rows of bytes that become sums of 4 bytes, or of pieces of such rows: as the tiles of row_tile.cuh,
- * but that a lane keeps its part as it was read, in registers, a word of four columns in each of its rows.
+/* A tile of long rows of bytes that become sums of 4 bytes, or of pieces of such rows. It is as the tiles of
+ * row_tile.cuh, but a lane keeps its bytes as they were read, in registers, a word of four columns in each of its rows.
  *
  * The rows of a warp are so few that their sums fit in half a word. Integers wrap, so that neither the order of their
  * additions nor the size of a chunk can be seen. */
@@ -9,10 +9,10 @@
 #include "persistent/row_write.cuh"
 #include "persistent/word_sums.cuh"
 
-/* What a lane reads, a word of each row. */
+/* A lane's bytes, a word of each row. */
 template <unsigned STEPS> struct row_bytes {
     uint32_t words[STEPS];
-    word_sums above; /* what the rows above the lane's in its warp add up to */
+    word_sums above; /* sums of the rows above the lane's in its warp */
 };
 
 /* LANES lanes of a warp lie across a row; the others have rows below, STEPS each. A block of stage 2 has TURN_COLUMNS
@@ -28,7 +28,7 @@ template <unsigned TURN_COLUMNS_, unsigned LANES_, unsigned STEPS_, unsigned BLO
     static constexpr bool APART = false, PIECES = false, DENSE = false, LOOSE = false;
     static constexpr unsigned COUNT = WORD_BYTES, UNIT = COUNT; /* columns of a lane */
     static constexpr unsigned TILE_ROWS = WARPS * STRIP_ROWS, SHARES = UNIT_ROWS / (WARPS * STEPS);
-    static constexpr unsigned ADDERS_ALONE = 7, KEPT_ROWS = 0;
+    static constexpr unsigned PREFIX_BLOCKS_ALONE = 7, KEPT_ROWS = 0;
     static_assert(STRIP_ROWS < MOST_HALF_ROWS, "sums of half a word");
     static_assert(WARP_LANES * COUNT <= THREADS, "a thread for each column");
 };
@@ -36,8 +36,8 @@ template <unsigned TURN_COLUMNS_, unsigned LANES_, unsigned STEPS_, unsigned BLO
 template <class SHAPE> DEVICE unsigned row_part() { return strip_lane<SHAPE>() / SHAPE::LANES; }
 template <class SHAPE> DEVICE unsigned row_across() { return strip_lane<SHAPE>() % SHAPE::LANES; }
 
-/* Begins to read the lane's rows. Rows beyond the table hold zeros. Lanes without columns read those of the first lane.
- */
+/* Begins to read the lane's rows. Rows beyond the table hold zeros. Lanes without columns read the rows of the first
+ * lane. */
 template <class SHAPE>
 DEVICE void read_rows(const tile_pass &pass, const row_place &place, typename SHAPE::Values &bytes) {
     const unsigned across = row_across<SHAPE>(), rows = strip_rows_of<SHAPE>(pass, place, strip_number<SHAPE>());
@@ -58,7 +58,7 @@ DEVICE void read_rows(const tile_pass &pass, const row_place &place, typename SH
     count_truths(pass.kind, bytes.words);
 }
 
-/* The sums of four columns, without what is too much in `rows` rows. */
+/* Removes the sign bias of `rows` rows from the sums of four columns. */
 DEVICE void take_rows_bias(const tile_pass &pass, unsigned rows, uint32_t (&sums)[WORD_BYTES]) {
     UNROLL
     for (unsigned c = 0; c < WORD_BYTES; c++)
@@ -83,7 +83,7 @@ template <class SHAPE> DEVICE void put_bytes_totals(const tile_pass &pass, const
     memory.totals[strip_number<SHAPE>() * memory.across + across] = sums;
 }
 
-/* The lane's sums to the table; ABOVE: those that stand one row above. */
+/* Writes the lane's sums to the table; ABOVE: each in the row below. */
 template <class SHAPE, bool ABOVE> DEVICE void write_bytes(const tile_pass &pass, const row_place &place,
                                                            const row_memory<SHAPE> &memory,
                                                            typename SHAPE::Values &bytes) {

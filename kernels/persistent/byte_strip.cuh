@@ -64,7 +64,8 @@ template <class SHAPE> DEVICE word_sums word_of_columns(const uint32_t (&columns
                      columns[(first + 1) % SHAPE::COLUMNS] + (columns[(first + 3) % SHAPE::COLUMNS] << 16)};
 }
 
-/* From a lane's totals to what the lanes before it in the strip have, two columns at a time; tells the strip's. */
+/* Turns a lane's totals into the totals of the lanes before it in the strip, two columns at a time, and puts the
+ * strip's into `turn`. */
 template <class SHAPE>
 DEVICE void sum_lanes(uint32_t (&totals)[SHAPE::COLUMNS], unsigned strip, byte_turn<SHAPE> &turn) {
     const bool last = thread_index() % WARP_LANES == WARP_LANES - 1;
@@ -117,7 +118,8 @@ DEVICE void write_word(uint32_t *to, const word_sums &word, const uint32_t (&bas
     store_passing(reinterpret_cast<sums_vector *>(to), sums);
 }
 
-/* Where a tile ends beyond the table: what is there of a word that begins with the sum of that number. */
+/* Where a tile ends beyond the table: writes the part of a word that is in the table; `number` counts the sums before
+ * the word. */
 DEVICE void write_last_word(const tile_pass &pass, size_t number, const word_sums &word,
                             const uint32_t (&base)[WORD_BYTES], uint32_t bias) {
     const size_t all = pass.rows * pass.columns;
@@ -163,7 +165,7 @@ DEVICE void write_strip(const tile_pass &pass, const byte_layout &layout, const 
     uint32_t base[WORD_BYTES];
     UNROLL
     for (unsigned c = 0; c < WORD_BYTES; c++)
-        base[c] = turn.seeds[lane.word * WORD_BYTES + c];
+        base[c] = turn.prefixes[lane.word * WORD_BYTES + c];
     add_strips_above<SHAPE>(layout, turn, lane.word, base);
     const word_sums *from = shared.sums[thread_index() / WARP_LANES] + in_warp;
     const size_t first = (first_word<SHAPE>(layout, tile) + in_warp) * WORD_BYTES;
@@ -181,7 +183,7 @@ DEVICE void write_strip(const tile_pass &pass, const byte_layout &layout, const 
     }
 }
 
-/* The sums above the warp's first strip, seed and all, of the column that a lane's place in a line has. */
+/* The sums above the warp's first strip, prefix and all, of the column that a lane's place in a line has. */
 template <class SHAPE> DEVICE uint32_t sum_above_strips(const byte_turn<SHAPE> &turn) {
     const unsigned warp = thread_index() / WARP_LANES, lane = thread_index() % WARP_LANES;
     uint32_t mine = 0;
@@ -192,13 +194,13 @@ template <class SHAPE> DEVICE uint32_t sum_above_strips(const byte_turn<SHAPE> &
         for (unsigned first = 0; first < SHAPE::WARPS * SHAPE::STRIPS; first += WARP_LANES)
             if (first + lane < warp * SHAPE::STRIPS)
                 sum += turn.column_totals[c][first + lane];
-        const uint32_t base = turn.seeds[c] + warp_sum(WARP_ALL, sum);
+        const uint32_t base = turn.prefixes[c] + warp_sum(WARP_ALL, sum);
         mine = lane % SHAPE::COLUMNS == c ? base : mine;
     }
     return mine;
 }
 
-/* One of the vectors that a lane writes of few columns: that of this number in the warp, and in its strip. */
+/* Writes one of a lane's vectors of few columns: vector `number` of the warp, `in_strip` of its strip. */
 template <class SHAPE, bool SIGNED> DEVICE void write_few_word(const tile_pass &pass, bool whole, size_t first,
                                                                unsigned number, unsigned in_strip,
                                                                const byte_block<SHAPE> &shared) {

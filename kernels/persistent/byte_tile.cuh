@@ -1,5 +1,6 @@
 /* A tile of bytes that become sums of 4 bytes: some lines of the table, one below the other. A line is a row in whole
- * words of four columns each; or, of a few columns, as many rows as fill whole words. Lines lie side by side in memory.
+ * words of four columns each; or, of a few columns, the fewest rows that fill whole words. Lines lie side by side in
+ * memory.
  *
  * A warp has a strip of lines, or several, one below the other, and sums them up in shared memory of its own. The rows
  * of a strip are so few that their sums fit in half a word: two columns share one until they are written. Integers
@@ -7,13 +8,13 @@
 #ifndef PERSISTENT_BYTE_TILE_CUH
 #define PERSISTENT_BYTE_TILE_CUH
 
-#include "persistent/adds/adding_warp.cuh"
+#include "persistent/stage2/prefix_warp.cuh"
 #include "persistent/word_sums.cuh"
 
 /* FEW: the number of columns, of which a lane has all; or 0: a lane has a word of a line. RUN lines of a strip, one
- * below the other, are a lane's. Each has 4 words of a tile, or as few more as whole lines allow: the smaller tiles
- * are, the closer to each other they are written. But where memory is FAST, tiles that small come too fast for what
- * they have to tell each other, and a lane has 7 lines (docs/tuning.md#bytes). */
+ * below the other, are a lane's. Each lane has 4 words of a tile, or the few more that whole lines need: the smaller
+ * tiles are, the closer to each other they are written. But where memory is FAST, tiles that small come too fast for
+ * their exchange, and a lane has 7 lines (docs/tuning.md#bytes). */
 template <unsigned FEW_, bool FAST = true> struct byte_shape {
     typedef uint8_t Input;
     typedef uint32_t Sum;
@@ -33,7 +34,7 @@ template <unsigned FEW_, bool FAST = true> struct byte_shape {
     static_assert(STRIP_ROWS < MOST_HALF_ROWS && STEPS * (WARP_LANES / WORDS) < MOST_HALF_ROWS, "sums of half a word");
 };
 
-/* What all tiles of a pass have in common. */
+/* The layout that all tiles of a pass share. */
 struct byte_layout {
     unsigned words;              /* of a line */
     unsigned lanes;              /* of a warp that have a word each of the lines that it reads at a time */
@@ -56,7 +57,7 @@ template <class SHAPE> DEVICE size_t first_word(const byte_layout &layout, unsig
     return static_cast<size_t>(tile) * layout.tile_words + thread_index() / WARP_LANES * words_of_warp<SHAPE>(layout);
 }
 
-/* A lane's word in a line, and the number of the line among those that its warp reads at a time. */
+/* A lane's word in a line, and the number of the line among the lines that its warp reads at a time. */
 struct byte_lane {
     unsigned word, group;
 };
@@ -68,10 +69,10 @@ template <class SHAPE> DEVICE unsigned lanes_of(const byte_layout &layout) {
     return SHAPE::FEW ? SHAPE::LANES : layout.lanes;
 }
 
-/* What a lane reads, a word a step. */
+/* A lane's bytes, a word a step. */
 template <class SHAPE> using byte_words = uint32_t[SHAPE::STEPS];
 
-/* Flips the highest bits of bytes with a sign, in all words that the tile has, and counts truth values. */
+/* Flips the highest bits of bytes with a sign, in all words of the tile, and counts truth values. */
 template <class SHAPE>
 DEVICE void count_kind(const tile_pass &pass, const byte_layout &layout, byte_words<SHAPE> &words) {
     const unsigned lane = thread_index() % WARP_LANES, lanes = lanes_of<SHAPE>(layout);
@@ -83,7 +84,7 @@ DEVICE void count_kind(const tile_pass &pass, const byte_layout &layout, byte_wo
             words[step] ^= pass.widen.flip;
 }
 
-/* A word that the table may not have all of: zeros beyond it. */
+/* A word that may end beyond the table: zeros there. */
 DEVICE uint32_t read_last_word(const uint8_t *from, size_t bytes) {
     uint32_t word = 0;
     for (unsigned k = 0; k < WORD_BYTES && k < bytes; k++)
@@ -107,7 +108,7 @@ DEVICE void read_last_words(const tile_pass &pass, const byte_layout &layout, un
     }
 }
 
-/* KEPT: the words will be read once more. Lanes that have none read what another lane reads. */
+/* KEPT: the words will be read once more. Lanes without words of their own read the same as another lane. */
 template <class SHAPE, bool KEPT>
 DEVICE void read_words(const tile_pass &pass, const byte_layout &layout, unsigned tile, byte_words<SHAPE> &words) {
     if (tile >= layout.whole_tiles) {
@@ -129,13 +130,13 @@ DEVICE void read_words(const tile_pass &pass, const byte_layout &layout, unsigne
     count_kind<SHAPE>(pass, layout, words);
 }
 
-/* Shared memory of a block: of each warp; and what warps tell each other, by turns. */
+/* Shared memory of a block: of each warp; and the exchange between warps, used in turns. */
 template <class SHAPE> struct byte_turn {
     word_sums strip_totals[SHAPE::WARPS][MOST_BYTE_WORDS]; /* or, if FEW: */
     uint32_t column_totals[SHAPE::COLUMNS][SHAPE::WARPS * SHAPE::STRIPS];
-    uint32_t seeds[MOST_BYTE_COLUMNS];
+    uint32_t prefixes[MOST_BYTE_COLUMNS];
     uint32_t tile_totals[WORD_BYTES][MOST_BYTE_WORDS]; /* of the tile that is read for the first time */
-    uint32_t ticket;
+    uint32_t next_tile;
 };
 template <class SHAPE> struct byte_block {
     word_sums sums[SHAPE::WARPS][SHAPE::WARP_WORDS];   /* of a strip, through each word */
@@ -144,7 +145,7 @@ template <class SHAPE> struct byte_block {
     byte_turn<SHAPE> turns[2];
 };
 
-/* Adds up what the columns of a tile come to. */
+/* Adds the columns' totals in the words to the tile's totals. */
 template <class SHAPE>
 DEVICE void add_tile_totals(const byte_layout &layout, const byte_words<SHAPE> &words, byte_turn<SHAPE> &turn) {
     const unsigned lane = thread_index() % WARP_LANES, lanes = lanes_of<SHAPE>(layout);
@@ -163,7 +164,7 @@ DEVICE void add_tile_totals(const byte_layout &layout, const byte_words<SHAPE> &
         atomic_add(&turn.tile_totals[c][lane - (lanes - across)], sums[c]);
 }
 
-/* Puts what was read where the warp sums it up. */
+/* Puts the words into shared memory, where the warp sums them up. */
 template <class SHAPE>
 DEVICE void put_words(const byte_layout &layout, const byte_words<SHAPE> &words, byte_block<SHAPE> &shared) {
     const unsigned lane = thread_index() % WARP_LANES, lanes = lanes_of<SHAPE>(layout);

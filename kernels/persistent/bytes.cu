@@ -1,63 +1,64 @@
-/* Bytes: the form for large tables of bytes that become sums of 4 bytes, in rows side by side, of few columns or of
- * whole words. Every GPU from 8.0 on.
+/* Bytes: the algorithm for large tables of bytes that become sums of 4 bytes, in rows side by side, of few columns or
+ * of whole words. Every GPU from 8.0 on.
  *
- *   a tile waits in   nothing: it is read twice, the second time from the device's cache. The first time tells its
- *                     totals; when stage 2 has made seeds of them, some microseconds later, the second one makes its
- *                     sums (byte_tile.cuh, byte_strip.cuh); LAG n: byte_layout::ahead tiles
- *   it is brought     into registers
- *   bytes a cell      one read from memory and one from the cache, one write; two words a column and chunk, and for
- *                     each tile but the last of a chunk half a word a column (words/per_tile.cuh)
- *   who adds          an adding warp (adds/adding_warp.cuh)
+ *   a tile waits in   nothing: it is read twice, the second time from the device's cache. After the first reading its
+ *                     totals are published; when stage 2 has made prefixes of them, some microseconds later, the second
+ *                     reading makes its sums (byte_tile.cuh, byte_strip.cuh); LAG n: byte_layout::ahead tiles
+ *   it is loaded      into registers
+ *   bytes a cell      one read from memory and one from the cache, one write; two descriptors a column and chunk, and
+ *                     each tile but the last of a chunk half a descriptor a column (descriptors/per_tile.cuh)
+ *   stage 2           a prefix warp (stage2/prefix_warp.cuh)
  *
- * A table of bytes is a fifth of the traffic, so that reading it twice is cheap: tiles can be small and are written one
- * close to the other, which is what the speed of such a pass depends on; and nobody waits for seeds
+ * A table of bytes is a fifth of the traffic, so that reading it twice is cheap. Tiles can be small and are written
+ * close to each other, on which the speed of such a pass depends; and no block waits for prefixes
  * (docs/tuning.md#bytes).
  *
- * This form has a loop of its own, in another order than persistent_pass.cuh's: a ticket stands for two tiles, one to
- * tell and one to write, and the next two are brought before these are told and written. To bring them where the other
- * forms do, behind that, would leave nothing under way meanwhile. */
+ * This algorithm has a loop of its own, in another order than persistent_pass.cuh's: a fetched number stands for two
+ * tiles, one to publish and one to write, and the next two are loaded before these are published and written. Loading
+ * them after that, as the other policies do, would leave no load under way meanwhile. */
 #include "choose/dispatch.cuh"
-#include "choose/shapes.h"
-#include "persistent/adds/adders.cuh"
+#include "choose/tuning.h"
 #include "persistent/byte_strip.cuh"
-#include "persistent/launch.cuh"
-#include "persistent/words/per_tile.cuh"
+#include "persistent/descriptors/per_tile.cuh"
+#include "persistent/launch_persistent.cuh"
+#include "persistent/stage2/prefix_blocks.cuh"
 
 constexpr unsigned AHEAD_WORDS = 14; /* of each thread: so far is the first reading ahead of the second */
 
-/* What a thread has read of two tiles: the one that is read for the first time, which may lie beyond the table, and the
- * one that is to be written, if `writes`. */
+/* The two tiles that a thread has read: the one that is read for the first time, which may lie beyond the table, and
+ * the one that is to be written, if `writes`. */
 template <class SHAPE> struct byte_reading {
     byte_words<SHAPE> first, second;
-    byte_seed<SHAPE> seed;
+    byte_prefix<SHAPE> prefix;
     unsigned looked, written;
     bool looks, writes;
 };
 
-/* ABOVE: exclusive results, what stands one row above. One kernel for both costs up to 0.03 of memcpy (u8 to u32 on an
- * H200, 4 columns 0.907 to 0.886, 7 columns 0.896 to 0.865). */
-template <class SHAPE, bool ABOVE> struct bytes_form {
+/* ABOVE: results are exclusive, each the inclusive one of the row above. One kernel for both costs up to 0.03 of memcpy
+ * (u8 to u32 on an H200, 4 columns 0.907 to 0.886, 7 columns 0.896 to 0.865). */
+template <class SHAPE, bool ABOVE> struct bytes_policy {
     typedef uint8_t Input;
     typedef byte_state State;
-    static constexpr unsigned THREADS = SHAPE::THREADS, BLOCKS = 2, ADDERS_ALONE = 0;
+    static constexpr unsigned THREADS = SHAPE::THREADS, BLOCKS = 2, PREFIX_BLOCKS_ALONE = 0;
     static constexpr bool CHAINS = false, MAY_CHECK = true;
 
     const tile_pass &pass;
     const State &state;
     const byte_layout &layout;
-    const unsigned adders, arrival;
+    const unsigned prefix_blocks, arrival;
     unsigned char *const memory;
 
-    DEVICE bytes_form(const tile_pass &pass_, const State &state_, unsigned char *memory_, unsigned, unsigned adders_,
-                      unsigned arrival_)
-        : pass(pass_), state(state_), layout(state_.layout), adders(adders_), arrival(arrival_), memory(memory_) {}
+    DEVICE bytes_policy(const tile_pass &pass_, const State &state_, unsigned char *memory_, unsigned,
+                        unsigned prefix_blocks_, unsigned arrival_)
+        : pass(pass_), state(state_), layout(state_.layout), prefix_blocks(prefix_blocks_), arrival(arrival_),
+          memory(memory_) {}
 
-    DEVICE bool adds() const { return block_index() < adders; }
-    DEVICE void add() {
+    DEVICE bool scans_totals() const { return block_index() < prefix_blocks; }
+    DEVICE void scan_totals() {
         grid_meet(arrival);
         add_chunks<SHAPE>(state, memory, pass.columns, layout.tiles / SHAPE::TILES, block_index());
     }
-    /* The first tiles are read while the words are cleared that the blocks share: a seed seen then is none. */
+    /* The first tiles are read while the shared descriptors are cleared: a prefix seen then is none. */
     DEVICE void take() {
         byte_block<SHAPE> &shared = *reinterpret_cast<byte_block<SHAPE> *>(memory);
         const unsigned thread = thread_index();
@@ -66,51 +67,52 @@ template <class SHAPE, bool ABOVE> struct bytes_form {
         if (thread < MOST_BYTE_COLUMNS)
             shared.turns[0].tile_totals[thread % WORD_BYTES][thread / WORD_BYTES] =
                 shared.turns[1].tile_totals[thread % WORD_BYTES][thread / WORD_BYTES] = 0;
-        bring(block_index() - adders, read);
-        read.seed.mark = 0;
+        load(block_index() - prefix_blocks, read);
+        read.prefix.status = 0;
         grid_meet(arrival);
         for (unsigned number = 0; read.looks || read.writes; number ^= 1)
             take_two(lane, read, shared, shared.turns[number]);
     }
 
-    /* Draws, makes totals of the one tile and sums of the other, brings the next two, and tells and writes. */
+    /* Fetches a number, makes totals of the one tile and sums of the other, loads the next two tiles, and publishes and
+     * writes. */
     DEVICE void take_two(const byte_lane &lane, byte_reading<SHAPE> &read, byte_block<SHAPE> &shared,
                          byte_turn<SHAPE> &turn) {
-        constexpr unsigned TELLERS = SHAPE::THREADS - MOST_BYTE_COLUMNS; /* from there on */
+        constexpr unsigned PUBLISHERS = SHAPE::THREADS - MOST_BYTE_COLUMNS; /* from there on */
         const unsigned thread = thread_index();
         uint32_t next = 0;
         if (thread == 0)
-            next = atomic_add(state.ticket, 1u);
+            next = atomic_add(state.tile_counter, 1u);
         if (read.writes)
-            wait(lane, read, shared, turn);
+            poll(lane, read, shared, turn);
         if (read.looks)
             add_tile_totals<SHAPE>(layout, read.first, turn);
         if (thread == 0)
-            turn.ticket = next;
+            turn.next_tile = next;
         block_barrier();
         const unsigned looked = read.looked, written = read.written;
         const bool looks = read.looks, writes = read.writes;
-        bring(turn.ticket, read);
-        if (looks && thread >= TELLERS)
-            tell_totals<SHAPE>(pass, state, layout, looked, thread - TELLERS, turn);
+        load(turn.next_tile, read);
+        if (looks && thread >= PUBLISHERS)
+            publish_tile_totals<SHAPE>(pass, state, layout, looked, thread - PUBLISHERS, turn);
         if (writes)
             write(lane, written, shared, turn);
     }
 
-    DEVICE void bring(unsigned ticket, byte_reading<SHAPE> &read) {
-        read.looked = ticket;
-        read.looks = ticket < layout.tiles;
-        read.written = ticket - layout.ahead;
-        read.writes = ticket >= layout.ahead && read.written < layout.tiles;
+    DEVICE void load(unsigned fetched, byte_reading<SHAPE> &read) {
+        read.looked = fetched;
+        read.looks = fetched < layout.tiles;
+        read.written = fetched - layout.ahead;
+        read.writes = fetched >= layout.ahead && read.written < layout.tiles;
         if (read.looks)
             read_words<SHAPE, true>(pass, layout, read.looked, read.first);
         if (!read.writes)
             return;
         read_words<SHAPE, false>(pass, layout, read.written, read.second);
         if (thread_index() < MOST_BYTE_COLUMNS)
-            look_for_seed(pass, state, layout, read.written, read.seed);
+            look_for_prefix(pass, state, layout, read.written, read.prefix);
     }
-    DEVICE void wait(const byte_lane &lane, byte_reading<SHAPE> &read, byte_block<SHAPE> &shared,
+    DEVICE void poll(const byte_lane &lane, byte_reading<SHAPE> &read, byte_block<SHAPE> &shared,
                      byte_turn<SHAPE> &turn) {
         put_words<SHAPE>(layout, read.second, shared);
         if constexpr (SHAPE::FEW)
@@ -118,7 +120,7 @@ template <class SHAPE, bool ABOVE> struct bytes_form {
         else
             sum_strip<SHAPE, ABOVE>(layout, lane, shared, turn);
         if (thread_index() < MOST_BYTE_COLUMNS)
-            put_seed<SHAPE>(pass, state, layout, read.written, read.seed, turn);
+            put_prefix<SHAPE>(pass, state, layout, read.written, read.prefix, turn);
     }
     DEVICE void write(const byte_lane &lane, unsigned tile, byte_block<SHAPE> &shared, const byte_turn<SHAPE> &turn) {
         if constexpr (!SHAPE::FEW)
@@ -130,7 +132,7 @@ template <class SHAPE, bool ABOVE> struct bytes_form {
     }
 };
 
-/* The words of a pass that are to be cleared, in pairs: those of stage 2, and behind them those of tiles. */
+/* The descriptors of a pass that are to be cleared, in pairs: stage 2's, and after them the tiles'. */
 template <class SHAPE> static size_t byte_pairs(size_t chunks, size_t columns, bool checked) {
     const size_t of_column = sizeof(uint64_t) + (SHAPE::TILES - 1) * sizeof(uint32_t);
     return shared_pairs(chunks, 1, columns, sizeof(uint32_t), checked) +
@@ -144,12 +146,12 @@ template <class SHAPE> static size_t byte_tile_rows(size_t columns) {
            (SHAPE::FEW ? SHAPE::WARP_WORDS / SHAPE::WORDS : SHAPE::RUN * (WARP_LANES / words));
 }
 
-/* What the launcher asks of a pass of bytes. */
+/* The plan of a pass of bytes, for the launcher. */
 template <class SHAPE> struct bytes_plan {
     const tile_pass &pass;
     const size_t rows, chunks; /* rows: of a tile */
     const unsigned tiles;
-    const size_t adders, shared, needed;
+    const size_t prefix_blocks, shared, needed;
 
     size_t pairs(unsigned) const { return byte_pairs<SHAPE>(chunks, pass.columns, pass.first_overflow); }
 
@@ -166,13 +168,14 @@ template <class SHAPE> struct bytes_plan {
         const unsigned ahead = AHEAD_WORDS * SHAPE::THREADS * takers / layout.tile_words;
         layout.ahead = ahead < layout.tiles ? ahead : layout.tiles;
         layout.chunk_totals =
-            reinterpret_cast<uint64_t *>(reinterpret_cast<word_pair *>(state.seeds) +
+            reinterpret_cast<uint64_t *>(reinterpret_cast<word_pair *>(state.prefixes) +
                                          shared_pairs(chunks, 1, pass.columns, sizeof(uint32_t), pass.first_overflow));
         layout.tile_totals = reinterpret_cast<uint32_t *>(layout.chunk_totals + chunks * pass.columns);
         return state;
     }
-    checked_seeds<uint32_t> seeds(const byte_state &state) const {
-        return checked_seeds<uint32_t>{state.seeds, pass.columns, static_cast<unsigned>(rows) * SHAPE::TILES, chunks};
+    checked_prefixes<uint32_t> prefixes(const byte_state &state) const {
+        return checked_prefixes<uint32_t>{state.prefixes, pass.columns, static_cast<unsigned>(rows) * SHAPE::TILES,
+                                          chunks};
     }
 };
 
@@ -184,10 +187,10 @@ template <class SHAPE> static int run_byte_shape(const kernel_pass &pass, const 
         return static_cast<int>(cudaErrorNotSupported);
     const tile_pass made = make_tile_pass(pass, SHAPE::PANEL, 1);
     const bytes_plan<SHAPE> plan = {
-        made,   rows,  chunks, static_cast<unsigned>(chunks) * SHAPE::TILES, adders_of<SHAPE>(pass.columns),
+        made,   rows,  chunks, static_cast<unsigned>(chunks) * SHAPE::TILES, prefix_blocks_of<SHAPE>(pass.columns),
         shared, shared};
-    return pass.exclusive ? launch_persistent<bytes_form<SHAPE, true>>(call, made, plan)
-                          : launch_persistent<bytes_form<SHAPE, false>>(call, made, plan);
+    return pass.exclusive ? launch_persistent<bytes_policy<SHAPE, true>>(call, made, plan)
+                          : launch_persistent<bytes_policy<SHAPE, false>>(call, made, plan);
 }
 
 /* Lines of whole words have tiles by the speed of memory. docs/tuning.md#bytes */
@@ -205,24 +208,24 @@ template <unsigned FEW = 1> static int run_byte_columns(const kernel_pass &pass,
     }
 }
 
-/* For tiles of the fewest rows, which are those of the longest lines. */
+/* Pairs for tiles of the fewest rows, which the longest lines have. */
 template <class SHAPE> static size_t most_byte_pairs(const kernel_pass &pass) {
     const size_t chunk = byte_tile_rows<SHAPE>(MOST_BYTE_COLUMNS) * SHAPE::TILES;
     return byte_pairs<SHAPE>((pass.rows + chunk - 1) / chunk, pass.columns, pass.first_overflow != nullptr);
 }
 
 /* By strides alone, as the table may be anywhere. */
-size_t form_bytes::workspace(const kernel_pass *pass) {
-    const kernel_facts facts = kernel_facts_of(pass, 0, 0);
-    if (!bytes_can(&facts))
+size_t algorithm_bytes::workspace(const kernel_pass *pass) {
+    const kernel_problem problem = kernel_problem_of(pass, 0, 0);
+    if (!bytes_can(&problem))
         return 0;
     const size_t fast = most_byte_pairs<fast_lines>(*pass), slow = most_byte_pairs<slow_lines>(*pass);
-    return TICKET_BYTES + sizeof(word_pair) * (fast > slow ? fast : slow);
+    return COUNTER_BYTES + sizeof(word_pair) * (fast > slow ? fast : slow);
 }
 
-int form_bytes::run(const kernel_pass *pass, const kernel_carry *carry, void *workspace) {
-    const kernel_facts facts = kernel_facts_of(pass, 0, 0);
-    if (!bytes_can(&facts) || facts.in_start < WORD_BYTES || facts.out_start < VECTOR_BYTES)
+int algorithm_bytes::run(const kernel_pass *pass, const kernel_carry *carry, void *workspace) {
+    const kernel_problem problem = kernel_problem_of(pass, 0, 0);
+    if (!bytes_can(&problem) || problem.in_start < WORD_BYTES || problem.out_start < VECTOR_BYTES)
         return static_cast<int>(cudaErrorNotSupported);
     return run_byte_columns(*pass, persistent_call(*pass, *carry, workspace));
 }

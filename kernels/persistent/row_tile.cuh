@@ -1,32 +1,32 @@
-/* A tile of rows, or of pieces of long ones, that stays in shared memory from when it is brought until it is written.
- * Each warp, or each half of one, has a strip of rows of its own, brings them by bulk copies, adds them up where they
- * lie, and writes their sums from there. A lane has one vector of a row, and all rows of its strip. Where rows are no
- * whole vectors, a lane has columns that lie a warp apart, so that what a warp reads or writes at once lies side by
+/* A tile of rows, or of pieces of long ones, that stays in shared memory from its load until it is written. Each warp,
+ * or each half of one, has a strip of rows of its own, loads them by bulk copies, adds them up where they lie, and
+ * writes their sums from there. A lane has one vector of a row, and all rows of its strip. Where rows are no whole
+ * vectors, a lane has columns that lie a warp apart, so that the cells that a warp reads or writes at once lie side by
  * side in any case.
  *
  * Halves of a unit are two tiles, halves of a tile strips, halves of a strip rows: the tree of tuplescan/prefix_sum.h.
- * Where rows are short a tile is two units, each with a seed. Threads find themselves anew each time they are asked
- * for: a tile that waits has no registers to spare for what can be made again. */
+ * Where rows are short a tile is two units, each with a prefix. Threads compute their places anew each time: a waiting
+ * tile has no registers to spare for values that can be made again. */
 #ifndef PERSISTENT_ROW_TILE_CUH
 #define PERSISTENT_ROW_TILE_CUH
 
-#include "choose/shapes.h"
+#include "choose/tuning.h"
 #include "overflow/in_tile.cuh"
-#include "persistent/state.cuh"
+#include "persistent/pass_state.cuh"
 
 constexpr unsigned ROW_THREADS = 256, ROW_BLOCKS = 4; /* of a block; of a multiprocessor */
-constexpr unsigned TURN_WORDS = 4;                    /* that a lane of stage 2 looks at */
+constexpr unsigned TURN_DESCRIPTORS = 4;              /* descriptors that a lane of stage 2 looks at */
 constexpr unsigned MOST_UNROLLED = 32;                /* rows */
 
-/* What a lane has of a row: a vector; or, where rows are no whole vectors, columns that lie a warp APART. Tiles of
- * those are whole rows, one behind the other as they lie in the table, or PIECES of rows, which may begin anywhere.
+/* A lane's part of a row: a vector; or, where rows are no whole vectors, columns that lie a warp APART. Tiles of such
+ * columns are whole rows, one after the other as they lie in the table, or PIECES of rows, which may begin anywhere.
  * DENSE: a thread has one column of a strip, and strips follow each other without idle lanes between them, across
  * warps. */
 enum class row_kind { VECTORS, APART, PIECES, DENSE };
 
-/* A lane has COUNT columns, a block of stage 2 TURN_COLUMNS (adds/turns.cuh), a strip STRIP_ROWS rows and STRIP_LANES
- * lanes (a warp, or where rows are short half of one; DENSE: at most), and a multiprocessor BLOCKS blocks. Vectors are
- * of sums of INPUT's own size. Integers, which wrap, have no units: all of a tile is one. */
+/* A lane has COUNT columns, a block of stage 2 TURN_COLUMNS (stage2/prefix_turns.cuh), a strip STRIP_ROWS rows and
+ * STRIP_LANES lanes (a warp, or where rows are short half of one; DENSE: at most), and a multiprocessor BLOCKS blocks.
+ * Vectors are of sums of INPUT's own size. Integers, which wrap, have no units: all of a tile is one. */
 template <class INPUT, class SUM, row_kind KIND, unsigned COUNT_, unsigned TURN_COLUMNS_, unsigned STRIP_ROWS_,
           unsigned BLOCKS_ = ROW_BLOCKS, unsigned STRIP_LANES_ = WARP_LANES,
           unsigned STRIPS_ = ROW_THREADS / STRIP_LANES_>
@@ -49,10 +49,11 @@ struct row_shape {
         !std::is_integral<Sum>::value && TILE_ROWS > UNIT_ROWS ? TILE_ROWS / UNIT_ROWS : 1; /* of a tile */
     static constexpr unsigned UNIT_STRIPS = STRIPS / UNITS;                                 /* of a tile's unit */
     static constexpr unsigned KEPT_ROWS = TILE_ROWS, BLOCKS = BLOCKS_; /* in shared memory; of a multiprocessor */
-    static constexpr unsigned TURN_COLUMNS = TURN_COLUMNS_, TURN_CHUNKS = SHARES < TURN_WORDS ? TURN_WORDS / SHARES : 1;
-    /* At most ADDERS_ALONE adding blocks have a multiprocessor each to themselves. */
+    static constexpr unsigned TURN_COLUMNS = TURN_COLUMNS_,
+                              TURN_CHUNKS = SHARES < TURN_DESCRIPTORS ? TURN_DESCRIPTORS / SHARES : 1;
+    /* At most PREFIX_BLOCKS_ALONE prefix blocks have a multiprocessor each to themselves. */
     static constexpr bool F64_COLUMN = std::is_same<Input, double>::value && APART && COUNT == 1 && BLOCKS == 3;
-    static constexpr unsigned ADDERS_ALONE = PIECES ? 4 : BLOCKS == ROW_BLOCKS || F64_COLUMN ? 7 : 0;
+    static constexpr unsigned PREFIX_BLOCKS_ALONE = PIECES ? 4 : BLOCKS == ROW_BLOCKS || F64_COLUMN ? 7 : 0;
     static constexpr unsigned ROWS_AT_ONCE =
         APART && COUNT <= (sizeof(Sum) == 4 ? 4 : 1) && !(DENSE && sizeof(Sum) == 8 && BLOCKS * THREADS >= 768) ? 8 : 4;
     static_assert(DENSE || WARP_LANES * COUNT <= THREADS, "a thread for each column");
@@ -72,17 +73,17 @@ template <class SHAPE> using row_input = vector_of<typename SHAPE::Input, SHAPE:
 
 HOST_DEVICE constexpr unsigned levels_of(unsigned shares) { return shares <= 1 ? 0 : 1 + levels_of(shares / 2); }
 
-/* What a block has in shared memory before the rows. */
+/* A block's shared memory before the rows. */
 template <class SHAPE> struct alignas(LINE_BYTES) row_block {
-    bulk_barrier come[SHAPE::STRIPS];
+    bulk_barrier arrived[SHAPE::STRIPS];
     uint32_t magnitudes[SHAPE::STRIPS];
-    uint32_t ticket; /* the block's tile; and when that is done, the next one */
+    uint32_t next_tile; /* the block's tile; and when that is done, the next one */
     block_role role;
 };
 
 /* The rest of a block's shared memory, in rows of `across` vectors or columns each: the tile's rows; the total of each
- * strip; the seed of each of the tile's units, and what is to the left of the tile at each level of the tree above it.
- */
+ * strip; the prefix of each of the tile's units, and the total to the left of the tile at each level of the tree above
+ * it. */
 template <class SHAPE> struct row_memory {
     row_input<SHAPE> *rows;
     row_unit<SHAPE> *totals, *lefts;
@@ -90,8 +91,8 @@ template <class SHAPE> struct row_memory {
     unsigned inverse;       /* DENSE: a thread's number divided by `across` is its product by this over 2^16 */
 };
 
-/* Units from row to row. Pieces that do not begin on vectors come with what is before and behind them in vectors, and
- * all rows lie as they do in the table, relative to vectors. */
+/* Units from row to row. Pieces that do not begin on vectors are loaded with the rest of their first and last vectors,
+ * and all rows lie as they do in the table, relative to vectors. */
 template <class SHAPE> HOST_DEVICE unsigned row_pitch(const tile_pass &pass) {
     constexpr unsigned VECTOR = VECTOR_BYTES / sizeof(typename SHAPE::Input), LEAST = 2 * (VECTOR - 1);
     if (!SHAPE::PIECES)
@@ -133,7 +134,7 @@ DEVICE row_place row_place_of(const tile_pass &pass, unsigned tile) {
     return row_place{row, (tile - row * pass.panels) * pass.panel_columns};
 }
 
-/* The calling thread's strip, and its lane there, where every strip has as many lanes. */
+/* The calling thread's strip, and its lane there, where all strips have equally many lanes. */
 template <class SHAPE> DEVICE unsigned strip_number() { return thread_index_anew() / SHAPE::STRIP_LANES; }
 template <class SHAPE> DEVICE unsigned strip_lane() { return thread_index_anew() % SHAPE::STRIP_LANES; }
 
@@ -261,7 +262,7 @@ DEVICE void put_rows_totals(const tile_pass &pass, const row_place &place, const
 /* A vector of memory, whatever columns are in it. */
 template <class SHAPE> using memory_vector = vector_of<typename SHAPE::Sum, VECTOR_BYTES / sizeof(typename SHAPE::Sum)>;
 
-/* Bits of which the highest is that of the greatest value. */
+/* Bits whose highest is the highest of the greatest magnitude. */
 template <class VECTOR> DEVICE uint32_t magnitude_of_vector(const VECTOR &values, bool is_signed) {
     uint32_t bits = 0;
     UNROLL
@@ -270,8 +271,8 @@ template <class VECTOR> DEVICE uint32_t magnitude_of_vector(const VECTOR &values
     return bits;
 }
 
-/* Bits of which the highest is that of the strip's greatest value, for the check for overflow. Where rows lie side by
- * side, a lane looks at any of them. */
+/* Bits whose highest is the highest of the greatest magnitude in the strip, for the check for overflow. Where rows lie
+ * side by side, a lane looks at any of them. */
 template <class SHAPE> DEVICE void put_rows_magnitude(const tile_pass &pass, const row_place &place,
                                                       const row_memory<SHAPE> &memory, row_block<SHAPE> &block) {
     typedef memory_vector<SHAPE> vector;
@@ -296,9 +297,9 @@ template <class SHAPE> DEVICE void put_rows_magnitude(const tile_pass &pass, con
         block.magnitudes[strip_number(memory)] = bits;
 }
 
-/* The tile's total in one of its columns, by one thread. What is to the left of a strip in its unit is then one row at
- * each level: the last strip of a left half has the total of all of the half in the place of its own; and the last
- * strip of a unit of floats that of the unit. */
+/* The tile's total in one of its columns, by one thread. It leaves one row for each level to the left of a strip in its
+ * unit: the last strip of a left half has the total of the half in the place of its own, and the last strip of a unit
+ * of floats the unit's. */
 template <class SHAPE> DEVICE typename SHAPE::Sum total_of_rows(const row_memory<SHAPE> &memory, unsigned column) {
     typedef typename SHAPE::Sum Sum;
     Sum *const totals = reinterpret_cast<Sum *>(memory.totals) + column;

@@ -5,8 +5,8 @@
 #include "persistent/row_tile.cuh"
 #include "tile/store.cuh"
 
-/* Calls add(left) for all that is to the left of the strip's rows in the lane's columns, the lowest level first, the
- * seed of their unit last. */
+/* Calls add(left) for each total to the left of the strip's rows in the lane's columns, the lowest level first, the
+ * prefix of their unit last. */
 template <class SHAPE, class ADD> DEVICE void add_lefts(const row_place &place, const row_memory<SHAPE> &memory,
                                                         unsigned strip, unsigned lane, const ADD &add) {
     UNROLL
@@ -22,8 +22,8 @@ template <class SHAPE, class ADD> DEVICE void add_lefts(const row_place &place, 
     add(get_columns(memory, lane, memory.lefts + unit * memory.across + lane));
 }
 
-/* What stands above a strip that begins a unit: the inclusive result of the last row of the unit above, which is the
- * strip's seed only where that unit is a left half. */
+/* The value above a strip that begins a unit: the inclusive result of the last row of the unit above, which is the
+ * strip's prefix only where that unit is a left half. */
 template <class SHAPE>
 DEVICE void take_end_above(const row_memory<SHAPE> &memory, unsigned lane, row_vector<SHAPE> &before) {
     const unsigned strip = strip_number(memory), unit = strip / SHAPE::UNIT_STRIPS;
@@ -44,8 +44,8 @@ template <unsigned ROWS, class VECTOR> DEVICE void scan_rows(VECTOR (&sums)[ROWS
             add_to_right(sums[(row & ~(2 * half - 1)) + half - 1], sums[row]);
 }
 
-/* What is to the left of the group of rows in its strip, the lowest level first. Below the first level of which the
- * group is a left half, its last row is the total that is to the left of others there. */
+/* Adds the totals to the left of the group of rows in its strip, the lowest level first. From the first level on of
+ * which the group is a left half, its last row is the total to the left of later groups. */
 template <unsigned LEVELS, unsigned ROWS, class VECTOR>
 DEVICE void add_groups(unsigned group, VECTOR (&totals)[LEVELS + 1], VECTOR (&sums)[ROWS]) {
     bool kept = false;
@@ -61,8 +61,8 @@ DEVICE void add_groups(unsigned group, VECTOR (&totals)[LEVELS + 1], VECTOR (&su
     }
 }
 
-/* The lane's columns of a row of the table, given its first one there. APART, one by one: they begin in the middle of
- * a sector, of which the warp, or that of the piece beside it, writes the rest soon enough
+/* Writes the lane's columns of a row of the table, given its first one there. APART, one by one: they begin in the
+ * middle of a sector, the rest of which the same warp, or the one of the next piece, writes soon enough
  * (docs/tuning.md#columns-in-lanes). */
 template <class SHAPE, class TARGET> DEVICE void store_columns(const row_memory<SHAPE> &memory, unsigned lane,
                                                                const TARGET &first, const row_vector<SHAPE> &sums) {
@@ -76,8 +76,8 @@ template <class SHAPE, class TARGET> DEVICE void store_columns(const row_memory<
     }
 }
 
-/* The lane's sums, of all of the strip's rows; `exclusive`: those that stand one row above. RESULT: the kind of the
- * results. WHOLE: all of the rows are in the table. */
+/* Writes the lane's sums of all rows of the strip; `exclusive`: each in the row below. RESULT: the kind of the results.
+ * WHOLE: all of the rows are in the table. */
 template <class SHAPE, value_kind KIND, value_kind RESULT, bool WHOLE>
 DEVICE void write_lane(const tile_pass &pass, bool exclusive, const row_place &place, const row_memory<SHAPE> &memory,
                        unsigned lane) {

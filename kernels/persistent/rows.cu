@@ -1,38 +1,38 @@
-/* Rows: the form for large tables of rows that begin anywhere in a line of memory, where panels of lines read and write
- * parts of them, or anywhere in a vector; and for bytes in long rows. GPUs from 9.0 on.
+/* Rows: the algorithm for large tables of rows that begin anywhere in a line of memory, where panels of lines read and
+ * write parts of them, or anywhere in a vector; and for bytes in long rows. GPUs from 9.0 on.
  *
- *   a tile waits in   shared memory, where it came (row_tile.cuh); bytes that become sums of 4 bytes in registers
+ *   a tile waits in   shared memory, where it was loaded (row_tile.cuh); bytes that become sums of 4 bytes in registers
  *                     (byte_rows.cuh); LAG 0: blocks are so small that four of a multiprocessor hide each other's waits
- *   it is brought     by bulk copies (row_bring.cuh); bytes by loads
- *   bytes a cell      one read, one write; words are a ring that stays in the cache (words/ring.cuh)
- *   who adds          the warps of a block take turns (adds/turns.cuh) */
+ *   it is loaded      by bulk copies (row_load.cuh); bytes by loads
+ *   bytes a cell      one read, one write; descriptors are a ring in the cache (descriptors/descriptor_ring.cuh)
+ *   stage 2           the warps of a block take turns (stage2/prefix_turns.cuh) */
 #include "choose/row_dispatch.cuh"
-#include "persistent/adds/turns.cuh"
-#include "persistent/launch.cuh"
-#include "persistent/row_bring.cuh"
-#include "persistent/words/per_row_tile.cuh"
+#include "persistent/descriptors/per_row_tile.cuh"
+#include "persistent/launch_persistent.cuh"
+#include "persistent/row_load.cuh"
+#include "persistent/stage2/prefix_turns.cuh"
 #include "tile/first_rows.cuh"
 
 constexpr unsigned MOST_SHARES = 4; /* tiles of a chunk */
 
-/* Whether exclusive passes have a kernel of their own: those of floats, as inclusive ones spill up to 28 bytes in a
- * kernel that does both; and those of bytes, which a branch at each row costs 0.04 to 0.08 of memcpy (u8 to u32 on an
- * H200, inclusive, at 256 columns 0.883 to 0.806, at 1024 0.886 to 0.815). */
+/* Whether exclusive passes have a kernel of their own: of floats, as inclusive ones spill up to 28 bytes in a kernel
+ * for both; and of bytes, where a branch at each row costs 0.04 to 0.08 of memcpy (u8 to u32 on an H200, inclusive, at
+ * 256 columns 0.883 to 0.806, at 1024 0.886 to 0.815). */
 enum class row_results { EITHER, INCLUSIVE, EXCLUSIVE };
 template <class SHAPE> HOST_DEVICE constexpr bool has_exclusive() {
     return !std::is_integral<typename SHAPE::Sum>::value || SHAPE::KEPT_ROWS == 0;
 }
 
-template <class SHAPE, row_results RESULTS> struct rows_form {
+template <class SHAPE, row_results RESULTS> struct rows_policy {
     typedef typename SHAPE::Input Input;
     typedef typename SHAPE::Sum Sum;
     typedef ring_state<Sum> State;
     static constexpr unsigned THREADS = SHAPE::THREADS, BLOCKS = SHAPE::BLOCKS, LAG = 0;
-    static constexpr unsigned ADDERS_ALONE = SHAPE::ADDERS_ALONE;
+    static constexpr unsigned PREFIX_BLOCKS_ALONE = SHAPE::PREFIX_BLOCKS_ALONE;
     static constexpr bool CHAINS = false, MAY_CHECK = std::is_integral<Sum>::value;
-    static constexpr bool COMES = SHAPE::KEPT_ROWS > 0;
+    static constexpr bool BULK_LOADS = SHAPE::KEPT_ROWS > 0;
 
-    /* What a lane has of a tile in registers. */
+    /* A lane's part of a tile in registers. */
     struct Lane {
         row_place place;
         typename SHAPE::Values values;
@@ -40,34 +40,34 @@ template <class SHAPE, row_results RESULTS> struct rows_form {
 
     const tile_pass &pass;
     const State &state;
-    const unsigned tiles, adders, arrival;
+    const unsigned tiles, prefix_blocks, arrival;
     unsigned char *const shared;
     row_block<SHAPE> &block;
     row_memory<SHAPE> memory;
     unsigned turn; /* tiles of this block before */
 
-    DEVICE rows_form(const tile_pass &pass_, const State &state_, unsigned char *shared_, unsigned tiles_,
-                     unsigned adders_, unsigned arrival_)
-        : pass(pass_), state(state_), tiles(tiles_), adders(adders_), arrival(arrival_), shared(shared_),
+    DEVICE rows_policy(const tile_pass &pass_, const State &state_, unsigned char *shared_, unsigned tiles_,
+                       unsigned prefix_blocks_, unsigned arrival_)
+        : pass(pass_), state(state_), tiles(tiles_), prefix_blocks(prefix_blocks_), arrival(arrival_), shared(shared_),
           block(*reinterpret_cast<row_block<SHAPE> *>(shared)), turn(0) {}
 
     DEVICE bool exclusive() const {
         return RESULTS == row_results::EITHER ? pass.exclusive : RESULTS == row_results::EXCLUSIVE;
     }
-    DEVICE bool adds() const { return block_index() < adders; }
-    DEVICE void add() {
+    DEVICE bool scans_totals() const { return block_index() < prefix_blocks; }
+    DEVICE void scan_totals() {
         grid_meet(arrival);
         take_turns<SHAPE>(state, *reinterpret_cast<turn_block<SHAPE> *>(shared), pass.columns, tiles / pass.panels,
                           static_cast<size_t>(block_index()) * SHAPE::TURN_COLUMNS);
     }
     DEVICE void take() {
-        const unsigned tile = block_index() - adders;
+        const unsigned tile = block_index() - prefix_blocks;
         memory = row_memory_of(block, row_pitch<SHAPE>(pass));
-        if (COMES && thread_index() < SHAPE::STRIPS)
-            bulk_barrier_init(&block.come[thread_index()], 1);
+        if (BULK_LOADS && thread_index() < SHAPE::STRIPS)
+            bulk_barrier_init(&block.arrived[thread_index()], 1);
         if (thread_index() == 0) {
             block.role = block_role{NO_PART, tile, arrival, 0};
-            block.ticket = tile;
+            block.next_tile = tile;
         }
         block_barrier();
         take_tiles(*this, tile, tiles);
@@ -75,7 +75,7 @@ template <class SHAPE, row_results RESULTS> struct rows_form {
 
     DEVICE unsigned panel_of(const row_place &place) const { return place.column / pass.panel_columns; }
 
-    DEVICE void bring(unsigned tile, Lane &lane) {
+    DEVICE void load(unsigned tile, Lane &lane) {
         lane.place = row_place_of(pass, tile);
         if (SHAPE::PIECES)
             memory.width = units_of<SHAPE>(pass, lane.place);
@@ -83,18 +83,19 @@ template <class SHAPE, row_results RESULTS> struct rows_form {
             request_dense<SHAPE>(pass, lane.place, memory, block);
         else if constexpr (SHAPE::PIECES)
             request_pieces<SHAPE>(pass, lane.place, memory, block);
-        else if constexpr (COMES)
+        else if constexpr (BULK_LOADS)
             request_rows<SHAPE>(pass, lane.place, memory, block);
         else
             read_rows<SHAPE>(pass, lane.place, lane.values);
     }
-    /* After the first barrier nobody wants the totals of the tile before any more. DENSE, settle() has that barrier. */
+    /* After the first barrier the totals of the tile before are not used any more. DENSE, put_back() has that barrier.
+     */
     DEVICE void total(unsigned, unsigned, Lane &lane) {
         if (turn > 0 && thread_index() == 0)
             wait_for_ring<SHAPE::SHARES>(state, lane.place.row / SHAPE::SHARES, panel_of(lane.place), pass.panels);
         if constexpr (!SHAPE::DENSE)
             block_barrier();
-        if constexpr (COMES) {
+        if constexpr (BULK_LOADS) {
             if constexpr (SHAPE::DENSE)
                 wait_for_dense<SHAPE>(pass, lane.place, memory, block, turn & 1);
             else
@@ -111,78 +112,77 @@ template <class SHAPE, row_results RESULTS> struct rows_form {
         block_barrier();
     }
     DEVICE void total_none() {}
-    DEVICE void tell(unsigned, Lane &lane) { publish_rows<SHAPE>(pass, state, lane.place, memory, block); }
-    DEVICE void wait(unsigned, Lane &lane) {
+    DEVICE void publish(unsigned, Lane &lane) { publish_rows<SHAPE>(pass, state, lane.place, memory, block); }
+    DEVICE void poll(unsigned, Lane &lane) {
         wait_for_lefts<SHAPE>(pass, state, lane.place, memory);
         block_barrier();
         if (thread_index() == 0)
-            atomic_add(done_word(state, slot_of<SHAPE>(state, lane.place), panel_of(lane.place), pass.panels), 1u);
+            atomic_add(done_counter(state, slot_of<SHAPE>(state, lane.place), panel_of(lane.place), pass.panels), 1u);
         if constexpr (!may_reorder<Sum>())
             leave_last_row<SHAPE>(pass, state, exclusive(), lane.place, memory);
     }
-    DEVICE void draw(unsigned, bool) {}
+    DEVICE void fetch(unsigned, bool) {}
     DEVICE void write(unsigned, Lane &lane) {
-        if constexpr (COMES)
+        if constexpr (BULK_LOADS)
             write_rows<SHAPE>(pass, exclusive(), lane.place, memory);
         else
             write_bytes<SHAPE, RESULTS == row_results::EXCLUSIVE>(pass, lane.place, memory, lane.values);
     }
-    /* The next tile is drawn here, by the block's last lane when the lane's warp has written: a tile that is drawn
-     * early is brought late, and all behind it wait. DENSE, strips share warps: all wait for all. */
-    DEVICE unsigned settle(unsigned tile, Lane &) {
+    /* The next tile is fetched here, by the block's last lane when the lane's warp has written: a tile that is fetched
+     * early is loaded late, and all tiles after it wait. DENSE, strips share warps: all wait for all. */
+    DEVICE unsigned put_back(unsigned tile, Lane &) {
         warp_barrier(WARP_ALL);
         if constexpr (SHAPE::DENSE) {
             if (thread_index() == SHAPE::STRIPS * memory.across - 1)
-                block.ticket = draw_ticket(state, adders, turn == 0, block.role);
+                block.next_tile = fetch_tile(state, prefix_blocks, turn == 0, block.role);
             turn++;
             block_barrier();
-            return block.ticket;
+            return block.next_tile;
         }
         if (thread_index() == SHAPE::THREADS - 1)
-            store_release_block(&block.ticket, draw_ticket(state, adders, turn == 0, block.role));
+            store_release_block(&block.next_tile, fetch_tile(state, prefix_blocks, turn == 0, block.role));
         turn++;
         unsigned next;
         do
-            next = acquire_by_warp(&block.ticket);
+            next = acquire_by_warp(&block.next_tile);
         while (next == tile);
         return next;
     }
 };
 
-/* The words of a ring of chunks, what is counted for each of them, and what is found in each of `chunks`, in pairs.
- */
+/* The descriptors of a ring of chunks, the counters of each, and the magnitudes of `chunks`, in pairs. */
 static size_t ring_pairs(const kernel_pass &pass, size_t shares, size_t panels, size_t ring, size_t chunks) {
     const size_t words = (shares + 1) * ring * pass.columns * 2 * kernel_sum_bytes(pass.out_type);
     const size_t counts = (ring * panels + (pass.first_overflow ? chunks : 0)) * sizeof(uint32_t);
     return (words + counts + sizeof(word_pair) - 1) / sizeof(word_pair);
 }
 
-/* Bytes of the workspace, whose words may be as many as a table has chunks. By strides alone, as the table may be
- * anywhere. */
+/* Bytes of the workspace, which has room for a descriptor ring of all chunks of a table. By strides alone, as the table
+ * may be anywhere. */
 struct rows_room {
     static size_t chunks(const kernel_pass &pass) { return (pass.rows + UNIT_ROWS - 1) / UNIT_ROWS; }
     static size_t words(const kernel_pass &pass) {
-        return TICKET_BYTES +
+        return COUNTER_BYTES +
                sizeof(word_pair) * ring_pairs(pass, MOST_SHARES, pass.columns, chunks(pass) + 1, chunks(pass));
     }
-    /* Behind the words: the seeds that the check wants, of all chunks; or the last rows of chunks of floats. */
+    /* After the descriptors: the prefixes that the check wants, of all chunks; or the last rows of chunks of floats. */
     static size_t kept(const kernel_pass &pass) {
         const size_t row = pass.columns * kernel_sum_bytes(pass.out_type);
         return pass.first_overflow ? (chunks(pass) + 1) * row * 2 : pass.exclusive ? chunks(pass) * row : 0;
     }
 };
 
-/* What the launcher asks of a pass by rows. */
+/* The plan of a pass by rows, for the launcher. */
 template <class SHAPE> struct rows_plan {
     typedef typename SHAPE::Sum Sum;
     static constexpr unsigned CHUNK_ROWS = SHAPE::TILE_ROWS * SHAPE::SHARES;
     const kernel_pass &pass;
     const tile_pass &made;
     const unsigned tiles;
-    const size_t adders, shared, needed, chunks;
+    const size_t prefix_blocks, shared, needed, chunks;
 
-    /* Chunks of the ring: twice those that are under way; or all, and the one after the last, whose seed is what the
-     * carry out is. */
+    /* Chunks of the ring: twice the chunks that are under way; or all, and one after the last, whose prefix is the
+     * carry out. */
     size_t ring(unsigned most) const {
         const size_t all = chunks + 1, few = 2 * (most / made.panels / SHAPE::SHARES + 2);
         return all < few ? all : few;
@@ -194,23 +194,23 @@ template <class SHAPE> struct rows_plan {
         static_cast<pass_state<Sum> &>(state) = call.state_for<Sum>();
         const size_t length = ring(most);
         state.ring = static_cast<unsigned>(length);
-        state.seeds = state.totals + length * SHAPE::SHARES * pass.columns;
-        state.done = reinterpret_cast<uint32_t *>(state.seeds + length * pass.columns);
-        state.all_seeds = nullptr;
+        state.prefixes = state.totals + length * SHAPE::SHARES * pass.columns;
+        state.done = reinterpret_cast<uint32_t *>(state.prefixes + length * pass.columns);
+        state.all_prefixes = nullptr;
         if constexpr (!may_reorder<Sum>()) {
             state.lasts = last_rows_in(call.workspace);
-            state.stack = call.stack_of<Sum>(CHUNK_ROWS);
+            state.carry_state = call.carry_state_of<Sum>(CHUNK_ROWS);
         } else if (pass.first_overflow) {
             state.magnitudes = state.done + length * made.panels;
-            state.all_seeds = state.totals + cleared * sizeof(word_pair) / sizeof(exchange_word<Sum>);
+            state.all_prefixes = state.totals + cleared * sizeof(word_pair) / sizeof(tile_descriptor<Sum>);
         }
         return state;
     }
-    checked_seeds<Sum> seeds(const ring_state<Sum> &state) const {
-        return checked_seeds<Sum>{state.all_seeds, pass.columns, CHUNK_ROWS, chunks};
+    checked_prefixes<Sum> prefixes(const ring_state<Sum> &state) const {
+        return checked_prefixes<Sum>{state.all_prefixes, pass.columns, CHUNK_ROWS, chunks};
     }
 
-    /* Where a table of floats has its last rows: behind all words, whose number the launch decides. */
+    /* The last rows of a table of floats: after all descriptors, the number of which depends on the launch. */
     Sum *last_rows_in(void *workspace) const {
         return reinterpret_cast<Sum *>(static_cast<char *>(workspace) + rows_room::words(pass));
     }
@@ -227,40 +227,40 @@ struct rows_launcher {
         typedef typename SHAPE::Sum Sum;
         static_assert(SHAPE::SHARES <= MOST_SHARES, "room in the workspace");
         const size_t rows = (pass.rows + SHAPE::TILE_ROWS - 1) / SHAPE::TILE_ROWS;
-        const size_t adders = (pass.columns + SHAPE::TURN_COLUMNS - 1) / SHAPE::TURN_COLUMNS;
+        const size_t prefix_blocks = (pass.columns + SHAPE::TURN_COLUMNS - 1) / SHAPE::TURN_COLUMNS;
         const size_t tile = row_memory_bytes<SHAPE>(row_pitch<SHAPE>(made)), turns = sizeof(turn_block<SHAPE>);
         const size_t shared = tile > turns ? tile : turns, chunk = rows_plan<SHAPE>::CHUNK_ROWS;
-        if (rows > INT32_MAX / made.panels || (call.stack && chunk > pass.chunk_rows) ||
+        if (rows > INT32_MAX / made.panels || (call.carry_state && chunk > pass.chunk_rows) ||
             (!may_reorder<Sum>() && rows / SHAPE::SHARES / turn_block<SHAPE>::CHUNKS >> TURN_LEVELS != 0))
             return static_cast<int>(cudaErrorNotSupported);
         const rows_plan<SHAPE> plan = {pass,
                                        made,
                                        static_cast<unsigned>(rows) * made.panels,
-                                       adders,
+                                       prefix_blocks,
                                        shared,
                                        shared,
                                        (pass.rows + chunk - 1) / chunk};
         if constexpr (!has_exclusive<SHAPE>())
-            return launch_persistent<rows_form<SHAPE, row_results::EITHER>>(call, made, plan);
+            return launch_persistent<rows_policy<SHAPE, row_results::EITHER>>(call, made, plan);
         else if (!pass.exclusive)
-            return launch_persistent<rows_form<SHAPE, row_results::INCLUSIVE>>(call, made, plan);
+            return launch_persistent<rows_policy<SHAPE, row_results::INCLUSIVE>>(call, made, plan);
         else
             return launch_first_rows<SHAPE>(
-                launch_persistent<rows_form<SHAPE, row_results::EXCLUSIVE>>(call, made, plan), made, plan.left_in(call),
-                call.stream);
+                launch_persistent<rows_policy<SHAPE, row_results::EXCLUSIVE>>(call, made, plan), made,
+                plan.left_in(call), call.stream);
     }
 };
 
 #if KERNEL_PART == 0
-size_t form_rows::workspace(const kernel_pass *pass) {
-    const kernel_facts facts = kernel_facts_of(pass, 0, 0);
-    return rows_can(&facts) ? rows_room::words(*pass) + rows_room::kept(*pass) : 0;
+size_t algorithm_rows::workspace(const kernel_pass *pass) {
+    const kernel_problem problem = kernel_problem_of(pass, 0, 0);
+    return rows_can(&problem) ? rows_room::words(*pass) + rows_room::kept(*pass) : 0;
 }
 #endif
 
-template <> int form_rows::run<KERNEL_PART>(const kernel_pass *pass, const kernel_carry *carry, void *workspace) {
+template <> int algorithm_rows::run<KERNEL_PART>(const kernel_pass *pass, const kernel_carry *carry, void *workspace) {
     const persistent_call call(*pass, *carry, workspace);
-    const kernel_facts facts = kernel_facts_of(pass, 0, 0);
+    const kernel_problem problem = kernel_problem_of(pass, 0, 0);
     const rows_launcher launcher = {*pass, call};
-    return run_types(*pass, [&](auto types) { return run_rows_of(*pass, facts, launcher, types); });
+    return run_types(*pass, [&](auto types) { return run_rows_of(*pass, problem, launcher, types); });
 }

@@ -2,7 +2,7 @@
 #ifndef PERSISTENT_WORD_SUMS_CUH
 #define PERSISTENT_WORD_SUMS_CUH
 
-#include "choose/shapes.h"
+#include "choose/tuning.h"
 #include "tile/value.cuh"
 
 /* Columns 0 and 2, and 1 and 3: in the low half of a word, and in the high one. */
@@ -27,7 +27,7 @@ DEVICE void add_word(const word_sums &word, uint32_t (&sums)[WORD_BYTES]) {
 }
 
 /* Bytes with a sign share words as if they had none, when their highest bits are flipped (widening::flip): each counts
- * as so much more. What `rows` of them are too much is taken away where sums no longer share words. */
+ * 128 more. The excess of `rows` of them is subtracted where sums no longer share words. */
 DEVICE uint32_t bias_of_rows(const widening &how, unsigned rows) { return (how.flip & UINT8_MAX) * rows; }
 
 /* Sums over the lanes that have the same columns of other rows, `words` lanes apart, through this one. All lanes of the

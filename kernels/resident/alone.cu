@@ -3,24 +3,25 @@
  * the caller's rows. A cell is read once and written once.
  *
  * The launch is most of the time, and then the instructions of a block on one multiprocessor: so its tile is a quarter
- * of a chunk, which has a quarter of the code of a whole one. From there on a wave (wave.cu) takes the table, 0.3 to
- * 0.4 us later than a block with a whole chunk would in the first octave of sizes, which was not worth as many kernels
- * again (docs/tuning.md#alone); or where there are no waves, the separate stages. */
+ * of a chunk, which has a quarter of the code of a whole one. Larger tables go to a wave (wave.cu), 0.3 to 0.4 us later
+ * than a block with a whole chunk would take in the first octave of sizes, which was not worth doubling the kernels
+ * (docs/tuning.md#alone); or where there are no waves, to the separate stages. */
 #include "resident/resident_pass.cuh"
 
-/* The seeds are the caller's start row, or zeros where it is NULL; the totals go to the caller's end row, unless it is
- * NULL. Both may be the same row: all have read it when the block has met. */
+/* The prefixes are the caller's start row, or zeros where it is NULL; the totals go to the caller's end row, unless it
+ * is NULL. Both may be the same row: all have read it when the block has met. */
 template <class SUM> struct start_and_end {
     const SUM *start;
     SUM *end;
 };
 
-template <class SHAPE> struct seed_from_start : resident_block<SHAPE, start_and_end<typename SHAPE::Sum>> {
+template <class SHAPE> struct prefix_from_start : resident_block<SHAPE, start_and_end<typename SHAPE::Sum>> {
     typedef typename SHAPE::Sum Sum;
     static constexpr unsigned BLOCKS = 1; /* a block may have the registers of two */
     static constexpr bool EITHER = is_rare<SHAPE>();
     static constexpr bool SKIPS = true; /* on one multiprocessor the instructions of all warps are most of the time */
-    static constexpr bool KEEPS_SEED = SHAPE::UNITS > 1; /* each warp makes the seeds of its units, and does not wait */
+    static constexpr bool KEEPS_PREFIX =
+        SHAPE::UNITS > 1; /* each warp makes the prefixes of its units, and does not wait */
     Sum own = Sum(0);
 
     /* Where one block has the whole table, it sets the word of the first overflow to TABLE_NO_OVERFLOW. */
@@ -31,19 +32,19 @@ template <class SHAPE> struct seed_from_start : resident_block<SHAPE, start_and_
     }
     DEVICE void put(const tile_place &) {
         if (thread_index() < SHAPE::PANEL)
-            this->shared.seeds[0][thread_index()] = own;
+            this->shared.prefixes[0][thread_index()] = own;
     }
-    DEVICE void tell(const tile_place &place) {
+    DEVICE void publish(const tile_place &place) {
         size_t column;
         if (this->state.end && this->column_of_thread(column))
             this->state.end[column] =
                 ::end_of_unit<SHAPE>(this->shared.totals, last_unit<SHAPE>(place), thread_index(), own);
     }
-    DEVICE void lane_seed(const tile_place &place, unsigned unit, Sum (&seed)[SHAPE::COLUMNS]) const {
+    DEVICE void lane_prefix(const tile_place &place, unsigned unit, Sum (&prefix)[SHAPE::COLUMNS]) const {
         UNROLL
         for (unsigned c = 0; c < SHAPE::COLUMNS; c++) {
             const unsigned column = place.across * SHAPE::COLUMNS + c;
-            seed[c] = seed_of_unit<SHAPE>(this->shared.totals, unit, column, this->shared.seeds[0][column]);
+            prefix[c] = prefix_of_unit<SHAPE>(this->shared.totals, unit, column, this->shared.prefixes[0][column]);
         }
     }
     DEVICE void above_unit(const tile_place &place, Sum (&before)[SHAPE::COLUMNS]) const {
@@ -54,14 +55,15 @@ template <class SHAPE> struct seed_from_start : resident_block<SHAPE, start_and_
             UNROLL
             for (unsigned c = 0; c < SHAPE::COLUMNS; c++) {
                 const unsigned column = place.across * SHAPE::COLUMNS + c;
-                before[c] = ::end_of_unit<SHAPE>(this->shared.totals, unit - 1, column, this->shared.seeds[0][column]);
+                before[c] =
+                    ::end_of_unit<SHAPE>(this->shared.totals, unit - 1, column, this->shared.prefixes[0][column]);
             }
         }
     }
 };
 
 struct alone_launcher {
-    static constexpr bool PARKS = false, TAKES_ANY = true;
+    static constexpr bool BUFFERS = false, TAKES_ANY = true;
     template <class SUM> using ragged = three_columns<SUM>;
     const void *start;
     void *end, *stream;
@@ -74,13 +76,13 @@ struct alone_launcher {
         typedef typename SHAPE::Sum Sum;
         if (pass.rows > share::TILE_ROWS)
             return static_cast<int>(cudaErrorNotSupported);
-        return launch(resident_kernel_for<share, seed_from_start<share>>(pass), pass.panels, BLOCK_THREADS,
+        return launch(resident_kernel_for<share, prefix_from_start<share>>(pass), pass.panels, BLOCK_THREADS,
                       staging_bytes<share>(), stream, pass,
                       start_and_end<Sum>{static_cast<const Sum *>(start), static_cast<Sum *>(end)});
     }
 };
 
-int form_alone::run(const kernel_pass *pass, const kernel_carry *carry, void *) {
+int algorithm_alone::run(const kernel_pass *pass, const kernel_carry *carry, void *) {
     const alone_launcher launcher = {carry->in, carry->out, pass->stream};
     const int error = run_resident(*pass, launcher);
     return error == static_cast<int>(cudaErrorNotSupported) ? run_any(*pass, launcher) : error;

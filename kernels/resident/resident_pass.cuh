@@ -1,38 +1,38 @@
-/* The one kernel of the forms whose tiles wait for their seeds in registers: a block a tile. Each value is read once
- * and written once. A block goes through these stages:
+/* The one kernel of the algorithms whose tiles wait for their prefixes in registers: a block a tile. Each value is read
+ * once and written once. A block goes through these stages:
  *
  * - load: the tile is read into registers.
  * - scan: each warp scans its rows, and puts its total into shared memory.
- * - tell: the block has met, and the tile's totals are complete.
- * - seed: the warps add what stands above them in the tile, and the sums above the tile come.
- * - finish: the seed is added, and the results are written.
+ * - publish: the block has met, and the tile's totals are complete.
+ * - prefix: the warps add the sums above them in the tile, and the sums above the tile arrive.
+ * - finish: the prefix is added, and the results are written.
  * - check: if a sum may have left its type, the results are read once more.
  *
- * Where the seed comes from is a policy. It is a resident_block with these parts, which the kernel calls in this order;
- * all threads of a block call each of them, and each may use what the ones before it left in `shared`:
+ * A policy says where the prefix comes from. It is a resident_block with these parts, which the kernel calls in this
+ * order; all threads of a block call each of them, and each may use `shared` as the parts before have left it:
  *
- * - begin(place) asks for what can be on its way while the tile is read.
- * - put(place) puts what begin() asked for into shared memory; all loads of the tile are under way.
- * - tell(place) is called when the block has met, and shared.totals is complete.
- * - seed(place, values) fills shared.seeds, and adds to the values what else of the chunk or unit is above the tile.
- * - above(place, before) adds to a sum of rows what seed() added to the values, for exclusive results.
- * - lane_seed(place, unit, seed) is what finish_tile() adds in a unit of the tile, and above_unit(place, before) what
- *   stands above one, for exclusive results of floats; leave_last_row(place) is called before they are finished.
- * - base(c) is the sum of all rows above the tile in column c of the panel, seed and all.
+ * - begin(place) begins loads that can be under way while the tile is read.
+ * - put(place) puts the values of begin() into shared memory; all loads of the tile are under way.
+ * - publish(place) is called when the block has met, and shared.totals is complete.
+ * - prefix(place, values) fills shared.prefixes, and adds to the values the sums above the tile in its chunk or unit.
+ * - above(place, before) adds to a sum of rows the sums that prefix() added to the values, for exclusive results.
+ * - lane_prefix(place, unit, prefix) gives finish_tile() the prefix of a unit of the tile, above_unit(place, before)
+ *   the value above a unit for exclusive results of floats; leave_last_row(place) is called before they are finished.
+ * - base(c) is the sum of all rows above the tile in column c of the panel, prefix included.
  *
  * A policy also has constants: BLOCKS, how many of its blocks a multiprocessor has room for; SKIPS, whether warps
- * without rows do nothing; TELLS_FIRST, whether totals are made and told before the tile is scanned; KEEPS_SEED,
- * whether a lane keeps its seed in registers (finish_tile()); EITHER, whether there is one kernel for both kinds of
- * results.
+ * without rows do nothing; PUBLISHES_FIRST, whether totals are made and published before the tile is scanned;
+ * KEEPS_PREFIX, whether a lane keeps its prefix in registers (finish_tile()); EITHER, whether there is one kernel for
+ * both kinds of results.
  *
  * Exclusive and inclusive passes are one kernel: the choice is a branch around finish_tile() that all threads take
- * together. The sum above a warp, which exclusive results alone need, is made again after that branch, so that it
- * is not kept in registers. */
+ * together. The sum above a warp, which exclusive results alone need, is made again after that branch, so that it is
+ * not kept in registers. */
 #ifndef RESIDENT_RESIDENT_PASS_CUH
 #define RESIDENT_RESIDENT_PASS_CUH
 
 #include "overflow/in_tile.cuh"
-#include "resident/run.cuh"
+#include "resident/run_resident.cuh"
 #include "tile/finish.cuh"
 
 /* Whether small tables of this number of columns may take a little longer. */
@@ -41,10 +41,10 @@ template <class SHAPE> HOST_DEVICE constexpr bool is_rare() { return SHAPE::PANE
 /* Which results a kernel is for. */
 enum class results { INCLUSIVE, EXCLUSIVE, EITHER };
 
-/* What a block has in shared memory. HELD is the policy's own part. */
+/* A block's shared memory. HELD is the policy's own part. */
 template <class SHAPE, class HELD> struct resident_shared {
     warp_rows<SHAPE> totals;
-    warp_row<SHAPE> seeds[SHAPE::UNITS];
+    warp_row<SHAPE> prefixes[SHAPE::UNITS];
     tile_magnitude magnitudes;
     HELD held;
 };
@@ -52,13 +52,13 @@ template <class SHAPE, class HELD> struct resident_shared {
 /* A policy that keeps nothing of its own in shared memory. */
 struct holds_nothing {};
 
-/* What a policy is made of, and the parts that it has if it says nothing else. STATE is an argument of the kernel. */
+/* The base of a policy, with the default of each part. STATE is an argument of the kernel. */
 template <class SHAPE, class STATE, class HELD = holds_nothing> struct resident_block {
     typedef typename SHAPE::Sum Sum;
     typedef STATE State;
     typedef HELD Held;
     static constexpr unsigned BLOCKS = 2;
-    static constexpr bool SKIPS = false, TELLS_FIRST = false, EITHER = false, KEEPS_SEED = false;
+    static constexpr bool SKIPS = false, PUBLISHES_FIRST = false, EITHER = false, KEEPS_PREFIX = false;
 
     const tile_pass &pass;
     const State &state;
@@ -68,13 +68,13 @@ template <class SHAPE, class STATE, class HELD = holds_nothing> struct resident_
 
     DEVICE void begin(const tile_place &) {}
     DEVICE void put(const tile_place &) {}
-    DEVICE void tell(const tile_place &) {}
-    DEVICE void seed(const tile_place &, tile_values<SHAPE> &) {}
+    DEVICE void publish(const tile_place &) {}
+    DEVICE void prefix(const tile_place &, tile_values<SHAPE> &) {}
     DEVICE void above(const tile_place &, Sum (&)[SHAPE::COLUMNS]) {}
-    DEVICE Sum base(unsigned c) const { return shared.seeds[0][c]; }
+    DEVICE Sum base(unsigned c) const { return shared.prefixes[0][c]; }
 
-    DEVICE void lane_seed(const tile_place &place, unsigned unit, Sum (&seed)[SHAPE::COLUMNS]) const {
-        ::lane_seed<SHAPE>(place, shared.seeds[unit], seed);
+    DEVICE void lane_prefix(const tile_place &place, unsigned unit, Sum (&prefix)[SHAPE::COLUMNS]) const {
+        ::lane_prefix<SHAPE>(place, shared.prefixes[unit], prefix);
     }
     DEVICE void above_unit(const tile_place &place, Sum (&before)[SHAPE::COLUMNS]) const {
         if constexpr (SHAPE::UNITS > 1) {
@@ -89,7 +89,7 @@ template <class SHAPE, class STATE, class HELD = holds_nothing> struct resident_
     DEVICE void leave_last_row(const tile_place &) {}
     /* The sum below the last row of a unit: the inclusive result of that row. */
     DEVICE Sum end_of_unit(unsigned unit, unsigned column) const {
-        return combine(shared.seeds[unit][column], total_of_unit<SHAPE>(shared.totals, unit, column));
+        return combine(shared.prefixes[unit][column], total_of_unit<SHAPE>(shared.totals, unit, column));
     }
 
     /* Where the calling lane is. */
@@ -100,7 +100,7 @@ template <class SHAPE, class STATE, class HELD = holds_nothing> struct resident_
         column = static_cast<size_t>(panel) * pass.panel_columns + thread_index();
         return thread_index() < SHAPE::PANEL && thread_index() < pass.panel_columns && column < pass.columns;
     }
-    /* The value of a row of seeds in the thread's column. */
+    /* The value of a row of prefixes in the thread's column. */
     DEVICE Sum value_of_row(const Sum *row) const {
         size_t column;
         return column_of_thread(column) ? row[column] : sum_identity<Sum>();
@@ -136,8 +136,8 @@ DEVICE void put_totals(const tile_place &place, tile_values<SHAPE> &values, warp
     }
 }
 
-/* From the table to the running sums of the tile, with its seeds in shared memory. */
-template <class SHAPE, class SEED> DEVICE void resident_begin(SEED &from, bool works, tile_values<SHAPE> &values) {
+/* From the table to the running sums of the tile, with its prefixes in shared memory. */
+template <class SHAPE, class PREFIX> DEVICE void resident_begin(PREFIX &from, bool works, tile_values<SHAPE> &values) {
     typename SHAPE::Sum before[SHAPE::COLUMNS];
     const tile_place place = from.place();
     from.begin(place);
@@ -146,28 +146,28 @@ template <class SHAPE, class SEED> DEVICE void resident_begin(SEED &from, bool w
     loads_before_sums(place.end == 0);
     from.put(place);
     if (works) {
-        if (SEED::SKIPS)
+        if (PREFIX::SKIPS)
             warp_barrier(
-                WARP_ALL); /* tells the compiler that all lanes are here: shuffles take half the instructions */
+                WARP_ALL); /* shows the compiler that all lanes are here: shuffles take half the instructions */
         tile_convert<SHAPE>(from.pass, values);
         put_magnitude<SHAPE>(from.pass, from.pass.first_overflow, values, from.shared.magnitudes);
-        put_totals<SHAPE, SEED::TELLS_FIRST>(place, values, from.shared.totals);
+        put_totals<SHAPE, PREFIX::PUBLISHES_FIRST>(place, values, from.shared.totals);
     } else {
         put_nothing<SHAPE>(place, from.shared.totals, from.shared.magnitudes);
     }
     block_barrier();
-    from.tell(place);
-    if (SEED::TELLS_FIRST) {
-        warp_barrier(WARP_ALL); /* or else the lanes that tell and those that do not go on apart, shuffle by shuffle */
+    from.publish(place);
+    if (PREFIX::PUBLISHES_FIRST) {
+        warp_barrier(WARP_ALL); /* or else the lanes that publish and the others run apart, shuffle by shuffle */
         scan_warp<SHAPE>(place, values);
     }
     if (works)
         scan_warps<SHAPE>(place, from.shared.totals, values, before);
-    from.seed(place, values);
+    from.prefix(place, values);
 }
 
 /* From the running sums of the tile to its results. */
-template <class SHAPE, bool ABOVE, class SEED> DEVICE void resident_finish(SEED &from, tile_values<SHAPE> &values) {
+template <class SHAPE, bool ABOVE, class PREFIX> DEVICE void resident_finish(PREFIX &from, tile_values<SHAPE> &values) {
     typename SHAPE::Sum before[SHAPE::COLUMNS];
     const tile_place place = from.place();
     tile_staging<SHAPE> &staging = *reinterpret_cast<tile_staging<SHAPE> *>(from.memory);
@@ -179,16 +179,16 @@ template <class SHAPE, bool ABOVE, class SEED> DEVICE void resident_finish(SEED 
     finish_tile<SHAPE, ABOVE>(from.pass, place, staging, from, values, before);
 }
 
-template <class SHAPE, class SEED, results RESULTS> KERNEL LAUNCH_BOUNDS(BLOCK_THREADS, SEED::BLOCKS)
-    resident_kernel(tile_pass pass, typename SEED::State state) {
-    typedef resident_shared<SHAPE, typename SEED::Held> shared_type;
+template <class SHAPE, class PREFIX, results RESULTS> KERNEL LAUNCH_BOUNDS(BLOCK_THREADS, PREFIX::BLOCKS)
+    resident_kernel(tile_pass pass, typename PREFIX::State state) {
+    typedef resident_shared<SHAPE, typename PREFIX::Held> shared_type;
     SHARED_ARRAY(shared_type, shared, 1);
     SHARED_DYNAMIC(unsigned char, memory);
     const unsigned row = tile_row_of(pass, block_index());
-    SEED from = {{pass, state, shared[0], memory, row, block_index() - row * pass.panels}};
+    PREFIX from = {{pass, state, shared[0], memory, row, block_index() - row * pass.panels}};
     tile_values<SHAPE> values;
     const unsigned end = from.place().end;
-    const bool works = !SEED::SKIPS || thread_index() / WARP_LANES * SHAPE::WARP_ROWS < end;
+    const bool works = !PREFIX::SKIPS || thread_index() / WARP_LANES * SHAPE::WARP_ROWS < end;
     resident_begin<SHAPE>(from, works, values);
     if (works) {
         if (RESULTS == results::EXCLUSIVE || (RESULTS == results::EITHER && pass.exclusive))
@@ -205,12 +205,12 @@ template <class SHAPE, class SEED, results RESULTS> KERNEL LAUNCH_BOUNDS(BLOCK_T
  * a multiprocessor has two blocks: so they have a kernel for each kind of results there. So have integers of 1 and of
  * 4 columns that are as wide as their sums, where it is worth 0.1 to 0.3 us of a small table. Widened integers, and
  * values of ANY type, have one for both. */
-template <class SHAPE, class SEED> static auto resident_kernel_for(const tile_pass &pass) {
-    if constexpr (SHAPE::ANY || SEED::EITHER || (SHAPE::WIDENED && sums_wrap<SHAPE>()))
-        return resident_kernel<SHAPE, SEED, results::EITHER>;
+template <class SHAPE, class PREFIX> static auto resident_kernel_for(const tile_pass &pass) {
+    if constexpr (SHAPE::ANY || PREFIX::EITHER || (SHAPE::WIDENED && sums_wrap<SHAPE>()))
+        return resident_kernel<SHAPE, PREFIX, results::EITHER>;
     else
-        return pass.exclusive ? resident_kernel<SHAPE, SEED, results::EXCLUSIVE>
-                              : resident_kernel<SHAPE, SEED, results::INCLUSIVE>;
+        return pass.exclusive ? resident_kernel<SHAPE, PREFIX, results::EXCLUSIVE>
+                              : resident_kernel<SHAPE, PREFIX, results::INCLUSIVE>;
 }
 
 /* Dynamic shared memory that a block needs at least, for finish_tile(). */

@@ -1,18 +1,18 @@
 /* The three stages for a table whose tiles all find room on the device at once, a block a tile, in one wave.
  *
- * Each block publishes its tile's column totals, looks at those of all tiles above, adds them up, and finishes its
+ * Each block publishes its tile's column totals, looks at the totals of all tiles above, adds them up, and finishes its
  * tile, which has stayed in its registers. Where there are few chunks, blocks share them. It is one launch with nothing
  * before it: nothing has to be cleared (wave_epoch.cuh). A cell is read once and written once, and a column of a tile
- * is a word of 16 bytes, which is written once and read by each tile below it.
+ * has a descriptor of 16 bytes, which is written once and read by each tile below it.
  *
- * No wait is without end (wave_exchange.cuh). Out of place nothing is built on all blocks running at once, though
- * mostly they do. In place, and where the start row is the end row, the launch is a cooperative one, whose blocks all
- * meet before they publish: that costs up to a microsecond. */
-#include "resident/seed_from_wave.cuh"
+ * Every wait ends (wave_exchange.cuh). Out of place nothing depends on all blocks running at once, though mostly they
+ * do. In place, and where the start row is the end row, the launch is a cooperative one, whose blocks all meet before
+ * they publish: that costs up to a microsecond. */
+#include "resident/prefix_from_wave.cuh"
 #include "tile/first_rows.cuh"
 
 struct wave_launcher {
-    static constexpr bool PARKS = false, TAKES_ANY = false;
+    static constexpr bool BUFFERS = false, TAKES_ANY = false;
     template <class SUM> using ragged = ragged_rows<SUM>;
     const void *carry_in;
     void *carry_out, *workspace, *stream;
@@ -24,7 +24,7 @@ struct wave_launcher {
         return pass.rows / (resident_chunk_rows(pass.out_type, pass.columns) / WAVE_SHARES) >= processors;
     }
 
-    /* Single columns of few go by shares alone: there are kernels by vectors, or parked tiles, for more of them. */
+    /* Single columns of few go by shares alone: there are kernels by vectors, or buffered tiles, for more of them. */
     template <class SHAPE> int run(const tile_pass &pass, unsigned) const {
         constexpr unsigned SHARES = SHAPE::STEPS < WAVE_SHARES ? SHAPE::STEPS : unsigned(WAVE_SHARES);
         const int error = run_shares<SHAPE, SHARES>(pass);
@@ -50,7 +50,7 @@ struct wave_launcher {
         constexpr unsigned SHARES = sums_wrap<SHAPE>()             ? OF
                                     : share::TILE_ROWS < UNIT_ROWS ? UNIT_ROWS / share::TILE_ROWS
                                                                    : 1;
-        const auto kernel = resident_kernel_for<share, seed_from_wave<share, SHARES, (OF > 1)>>(pass);
+        const auto kernel = resident_kernel_for<share, prefix_from_wave<share, SHARES, (OF > 1)>>(pass);
         const size_t rows = (pass.rows + share::TILE_ROWS - 1) / share::TILE_ROWS, blocks = rows * pass.panels;
         const size_t pitch = wave_length<Sum>(static_cast<unsigned>(rows / SHARES)) + 16 / sizeof(Sum);
         const size_t chunks = pitch * sizeof(warp_row<share>);
@@ -80,8 +80,8 @@ struct wave_launcher {
         state.epoch.key = epoch_key(workspace, rows, pass.columns, pass.panel_columns);
         state.epoch.blocks = rows;
         state.epoch.each = power_of_two_above(rows);
-        state.words = reinterpret_cast<word_pair *>(static_cast<char *>(workspace) + draw_bytes(pass.panels));
-        state.lasts = reinterpret_cast<SUM *>(state.words + (rows + size_t(1)) * pass.columns);
+        state.descriptors = reinterpret_cast<word_pair *>(static_cast<char *>(workspace) + draw_bytes(pass.panels));
+        state.lasts = reinterpret_cast<SUM *>(state.descriptors + (rows + size_t(1)) * pass.columns);
         state.helps = pass.in != pass.out && !(carry_in && carry_in == carry_out);
         state.carry_in = static_cast<const SUM *>(carry_in);
         state.carry_out = static_cast<SUM *>(carry_out);
@@ -93,7 +93,7 @@ struct wave_launcher {
 };
 
 #if KERNEL_PART == 0
-size_t form_wave::workspace(const kernel_pass *pass) {
+size_t algorithm_wave::workspace(const kernel_pass *pass) {
     const size_t chunk_rows = resident_chunk_rows(pass->out_type, pass->columns);
     const size_t chunks = (pass->rows + chunk_rows - 1) / chunk_rows;
     const size_t cells = (WAVE_SHARES * chunks + 1) * pass->columns;
@@ -103,7 +103,7 @@ size_t form_wave::workspace(const kernel_pass *pass) {
 }
 #endif
 
-template <> int form_wave::run<KERNEL_PART>(const kernel_pass *pass, const kernel_carry *carry, void *workspace) {
+template <> int algorithm_wave::run<KERNEL_PART>(const kernel_pass *pass, const kernel_carry *carry, void *workspace) {
     int device = 0, processors = 0;
     cudaError_t error = cudaGetDevice(&device);
     if (error == cudaSuccess)

@@ -1,6 +1,7 @@
-/* Stage 2 of wave.cu: from each tile's totals to its seed. Every block looks at all totals above its own, and adds them
- * up by itself: integers from left to right, floats by the tree. A tile is a chunk or a share of one; each row of tiles
- * has a row of words for its totals. To floats a chunk is no more than the tiles that share a unit, or one tile.
+/* Stage 2 of wave.cu: from each tile's totals to its prefix. Every block looks at all totals above its own, and adds
+ * them up by itself: integers from left to right, floats by the tree. A tile is a chunk or a share of one; each row of
+ * tiles has a row of descriptors for its totals. To floats a chunk is no more than the tiles that share a unit, or one
+ * tile.
  *
  * Every wait ends. A launch out of place `helps`: a thread that has looked in vain for long makes the totals itself, as
  * the blocks that should make them may not run before this one ends. A launch in place cannot, as the rows above may be
@@ -8,26 +9,26 @@
 #ifndef RESIDENT_WAVE_EXCHANGE_CUH
 #define RESIDENT_WAVE_EXCHANGE_CUH
 
-#include "persistent/words/marked.cuh"
+#include "persistent/descriptors/tile_descriptor.cuh"
 #include "resident/resident_pass.cuh"
 #include "resident/wave_epoch.cuh"
 
-constexpr unsigned WAVE_WORDS = 2;   /* words that a thread has under way, or else those of all shares of a chunk */
-constexpr unsigned WAVE_BATCH = 32;  /* bytes of totals that are added up in one go */
-constexpr unsigned MOST_LEVELS = 16; /* levels in the tree of a chunk */
+constexpr unsigned WAVE_DESCRIPTORS = 2; /* descriptors that a thread has under way, or else all shares' of a chunk */
+constexpr unsigned WAVE_BATCH = 32;      /* bytes of totals that are added up in one go */
+constexpr unsigned MOST_LEVELS = 16;     /* levels in the tree of a chunk */
 
 template <class SUM> struct wave_state {
     wave_epoch epoch;
-    word_pair *words; /* the start row, and the totals of each row of tiles: a word a column, a value and its tag */
-    bool helps;       /* a thread may make the totals of other blocks: nothing that it reads is written */
+    word_pair *descriptors; /* the start row, and the totals of each row of tiles: one a column, a value and its tag */
+    bool helps;             /* a thread may make the totals of other blocks: nothing that it reads is written */
     const SUM *carry_in;
     SUM *carry_out;
     unsigned pitch; /* of a column's totals in shared memory: a vector more, against bank conflicts */
     SUM *lasts;     /* the last rows of chunks, where floats are exclusive (tile/first_rows.cuh) */
 };
 
-/* What a block keeps of the exchange in shared memory: the totals of the shares of its chunk that are above its own,
- * and what it drew. */
+/* A block's part of the exchange in shared memory: the totals of the shares of its chunk above its own, and the number
+ * that it drew. */
 template <class SHAPE, unsigned SHARES> struct wave_held {
     warp_row<SHAPE> lefts[SHARES];
     uint64_t draw, birth;
@@ -43,10 +44,10 @@ template <class SUM> DEVICE SUM untagged(const word_pair &pair) {
     return reinterpret_cast<const SUM &>(bits);
 }
 
-template <class SUM> DEVICE SUM wait_for_tagged(const word_pair *word, uint64_t tag) {
+template <class SUM> DEVICE SUM wait_for_tagged(const word_pair *descriptor, uint64_t tag) {
     for (;;) {
-        const word_pair pair = load_pair_relaxed(word);
-        if (pair.mark == tag)
+        const word_pair pair = load_pair_relaxed(descriptor);
+        if (pair.status == tag)
             return untagged<SUM>(pair);
         wait_a_little(20);
     }
@@ -68,16 +69,17 @@ template <class SHAPE> DEVICE wave_lane<SHAPE> wave_lane_of(const tile_pass &pas
     return lane;
 }
 
-/* Clears the words of some rows in the columns of the lane's panel. Row 0 is the start row. */
-template <class SHAPE> DEVICE void clear_words(const tile_pass &pass, const wave_state<typename SHAPE::Sum> &state,
-                                               unsigned panel, unsigned first, unsigned end) {
+/* Clears the descriptors of some rows in the columns of the lane's panel. Row 0 is the start row. */
+template <class SHAPE> DEVICE void clear_descriptors(const tile_pass &pass,
+                                                     const wave_state<typename SHAPE::Sum> &state, unsigned panel,
+                                                     unsigned first, unsigned end) {
     const wave_lane<SHAPE> lane = wave_lane_of<SHAPE>(pass, panel);
     KEEP_LOOP
     for (unsigned row = first + lane.down; lane.active && row < end; row += lane.DOWN)
-        store_pair_relaxed(&state.words[row * pass.columns + lane.column], word_pair{0, 0});
+        store_pair_relaxed(&state.descriptors[row * pass.columns + lane.column], word_pair{0, 0});
 }
 
-/* The tag of this launch, for all threads of a block, which all see what it drew. */
+/* The tag of this launch, for all threads of a block, which all see the number that it drew. */
 template <class SHAPE, unsigned SHARES> DEVICE uint64_t join_epoch(const tile_pass &pass,
                                                                    const wave_state<typename SHAPE::Sum> &state,
                                                                    unsigned panel, wave_held<SHAPE, SHARES> &held) {
@@ -87,7 +89,7 @@ template <class SHAPE, unsigned SHARES> DEVICE uint64_t join_epoch(const tile_pa
             held.clears = must_clear(epoch, panel);
         block_barrier();
         if (held.clears) {
-            clear_words<SHAPE>(pass, state, panel, 0, epoch.blocks + 1);
+            clear_descriptors<SHAPE>(pass, state, panel, 0, epoch.blocks + 1);
             block_barrier();
             if (thread_index() == 0)
                 begin_anew(epoch, panel);
@@ -109,18 +111,18 @@ template <class SHAPE> DEVICE void wave_publish(const tile_pass &pass, const wav
     if (lane.down != 0 || !lane.active)
         return;
     if (row == 0 && !state.helps)
-        store_pair_relaxed(&state.words[lane.column], tagged(load_carry(state.carry_in, lane.column), tag));
-    store_pair_relaxed(&state.words[(row + size_t(1)) * pass.columns + lane.column],
+        store_pair_relaxed(&state.descriptors[lane.column], tagged(load_carry(state.carry_in, lane.column), tag));
+    store_pair_relaxed(&state.descriptors[(row + size_t(1)) * pass.columns + lane.column],
                        tagged(total_of_tile<SHAPE>(totals, lane.in_panel), tag));
 }
 
-/* A column of some tiles, whose totals do not come. */
+/* A column of some tiles whose totals are missing. */
 template <class INPUT> struct wave_missing {
     const INPUT *from;
     ptrdiff_t stride;
-    size_t rows; /* of the table, from the first of those tiles on */
+    size_t rows; /* of the table, from the first of these tiles on */
     unsigned tile_rows, tiles;
-    word_pair *words;
+    word_pair *descriptors;
     size_t columns;
     uint64_t tag;
     value_kind kind;
@@ -144,7 +146,7 @@ template <class INPUT, class SUM> DEVICE void make_totals_alone(wave_missing<INP
                 sum = combine(left[level], sum);
             left[level] = sum;
         }
-        store_pair_relaxed(missing.words + tile * missing.columns, tagged(sum, missing.tag));
+        store_pair_relaxed(missing.descriptors + tile * missing.columns, tagged(sum, missing.tag));
     }
 }
 
@@ -154,7 +156,7 @@ DEVICE void wave_look(const tile_pass &pass, const wave_state<typename SHAPE::Su
                       unsigned first, unsigned end, uint64_t tag, typename SHAPE::Sum (&values)[COUNT]) {
     typedef typename SHAPE::Sum Sum;
     typedef typename SHAPE::Input Input;
-    word_pair *const words = state.words + (first + size_t(1)) * pass.columns + column;
+    word_pair *const descriptors = state.descriptors + (first + size_t(1)) * pass.columns + column;
     for (unsigned looks = 0;; looks++) {
         bool lacking = false;
         word_pair pairs[COUNT];
@@ -162,12 +164,12 @@ DEVICE void wave_look(const tile_pass &pass, const wave_state<typename SHAPE::Su
         for (unsigned k = 0; k < COUNT; k++) {
             pairs[k] = word_pair{0, tag};
             if (first + k < end)
-                pairs[k] = load_pair_relaxed(words + k * pass.columns);
+                pairs[k] = load_pair_relaxed(descriptors + k * pass.columns);
         }
         UNROLL
         for (unsigned k = 0; k < COUNT; k++) {
             values[k] = first + k < end ? untagged<Sum>(pairs[k]) : sum_identity<Sum>();
-            lacking = lacking || pairs[k].mark != tag;
+            lacking = lacking || pairs[k].status != tag;
         }
         if (!lacking)
             return;
@@ -177,7 +179,7 @@ DEVICE void wave_look(const tile_pass &pass, const wave_state<typename SHAPE::Su
         const size_t above = static_cast<size_t>(first) * SHAPE::TILE_ROWS;
         make_totals_alone<Input, Sum>(wave_missing<Input>{
             static_cast<const Input *>(pass.in) + static_cast<ptrdiff_t>(above) * pass.in_stride + column,
-            pass.in_stride, pass.rows - above, SHAPE::TILE_ROWS, first + COUNT < end ? COUNT : end - first, words,
+            pass.in_stride, pass.rows - above, SHAPE::TILE_ROWS, first + COUNT < end ? COUNT : end - first, descriptors,
             pass.columns, tag, pass.kind});
     }
 }
@@ -192,16 +194,16 @@ template <class SUM> struct wave_batch {
         for (unsigned v = 0; v < VECTORS; v++)
             vectors[v] = reinterpret_cast<const vector *>(from)[v];
     }
-    DEVICE SUM add(SUM seed) const {
+    DEVICE SUM add(SUM prefix) const {
         UNROLL
         for (unsigned k = 0; k < TOTALS; k++)
-            seed = combine(seed, vectors[k * sizeof(SUM) / 16].at[k % (16 / sizeof(SUM))]);
-        return seed;
+            prefix = combine(prefix, vectors[k * sizeof(SUM) / 16].at[k % (16 / sizeof(SUM))]);
+        return prefix;
     }
 };
 
-/* Totals of a column that a lane of add_tree() has at once, and those of all lanes; and how many there may be: they are
- * the most that all lanes have, twice. */
+/* Totals of a column that a lane of add_tree() has at once; totals that all lanes have; and the most totals of a
+ * column, two rounds of all lanes. */
 constexpr unsigned TREE_EACH = 8, TREE_ROUND = TREE_EACH * WARP_LANES, MOST_TREE_CHUNKS = 2 * TREE_ROUND;
 
 /* How many totals of a column are in shared memory: they are filled up with what changes no sum. */
@@ -212,20 +214,20 @@ template <class SUM> HOST_DEVICE unsigned wave_length(unsigned chunks) {
     return (chunks + 2 * BATCH - 1) / (2 * BATCH) * (2 * BATCH) + BATCH;
 }
 
-/* All totals above the tile, into shared memory, those of a whole chunk as one. The start row takes the seeds' place.
- */
+/* Gathers all totals above the tile in shared memory, the totals of a whole chunk as one. The start row takes the
+ * prefixes' place. */
 template <class SHAPE, unsigned SHARES>
 DEVICE void wave_gather(const tile_pass &pass, const wave_state<typename SHAPE::Sum> &state, unsigned row,
                         unsigned panel, uint64_t tag, wave_shared<SHAPE, SHARES> &shared, typename SHAPE::Sum *chunks) {
     typedef typename SHAPE::Sum Sum;
-    constexpr unsigned AT_ONCE = SHARES < WAVE_WORDS ? WAVE_WORDS / SHARES : 1;
+    constexpr unsigned AT_ONCE = SHARES < WAVE_DESCRIPTORS ? WAVE_DESCRIPTORS / SHARES : 1;
     const unsigned chunk = row / SHARES;
     const wave_lane<SHAPE> lane = wave_lane_of<SHAPE>(pass, panel);
     if (lane.active && lane.down == lane.DOWN - 1) { /* the one that has the least to do */
         if (state.helps)
-            shared.seeds[0][lane.in_panel] = load_carry(state.carry_in, lane.column);
+            shared.prefixes[0][lane.in_panel] = load_carry(state.carry_in, lane.column);
         else
-            shared.seeds[0][lane.in_panel] = wait_for_tagged<Sum>(&state.words[lane.column], tag);
+            shared.prefixes[0][lane.in_panel] = wait_for_tagged<Sum>(&state.descriptors[lane.column], tag);
     }
     const unsigned end = wave_length<Sum>(chunk);
     for (unsigned first = lane.down * AT_ONCE; lane.active && first < end; first += lane.DOWN * AT_ONCE) {
@@ -243,17 +245,17 @@ DEVICE void wave_gather(const tile_pass &pass, const wave_state<typename SHAPE::
 }
 
 /* Adds up the chunks above in one column; a batch is on its way while another one is added. */
-template <class SUM> DEVICE SUM add_chunks(SUM seed, const SUM *chunks, unsigned count) {
+template <class SUM> DEVICE SUM add_chunks(SUM prefix, const SUM *chunks, unsigned count) {
     constexpr unsigned BATCH = wave_batch<SUM>::TOTALS;
     wave_batch<SUM> even, odd;
     even.load(chunks);
     for (unsigned added = 0; added < count; added += 2 * BATCH) {
         odd.load(chunks + added + BATCH);
-        seed = even.add(seed);
+        prefix = even.add(prefix);
         even.load(chunks + added + 2 * BATCH);
-        seed = odd.add(seed);
+        prefix = odd.add(prefix);
     }
-    return seed;
+    return prefix;
 }
 
 /* The sum of TREE_EACH chunks, by halves. */
@@ -266,23 +268,23 @@ template <class SUM> DEVICE SUM add_leaf(const SUM *chunks) {
     return combine_halves<TREE_EACH>(totals);
 }
 
-/* The blocks of the binary digits of `count`, less than TREE_EACH, onto a seed. */
-template <class SUM> DEVICE SUM add_part_of_leaf(SUM seed, const SUM *chunks, unsigned count) {
+/* The blocks of the binary digits of `count`, less than TREE_EACH, onto a prefix. */
+template <class SUM> DEVICE SUM add_part_of_leaf(SUM prefix, const SUM *chunks, unsigned count) {
     if ((count & 4) != 0) {
-        seed = combine(seed, combine(combine(chunks[0], chunks[1]), combine(chunks[2], chunks[3])));
+        prefix = combine(prefix, combine(combine(chunks[0], chunks[1]), combine(chunks[2], chunks[3])));
         chunks += 4;
     }
     if ((count & 2) != 0) {
-        seed = combine(seed, combine(chunks[0], chunks[1]));
+        prefix = combine(prefix, combine(chunks[0], chunks[1]));
         chunks += 2;
     }
-    return (count & 1) != 0 ? combine(seed, chunks[0]) : seed;
+    return (count & 1) != 0 ? combine(prefix, chunks[0]) : prefix;
 }
 
-/* Adds the blocks of the binary digits of `count`, at most TREE_ROUND, onto a seed, largest first. A lane goes on
- * adding up with its neighbours as long as the block is no greater than that of the digit it is in. All lanes of a warp
- * call it together, and have the result. */
-template <class SUM> DEVICE SUM add_tree_round(SUM seed, const SUM *chunks, unsigned count) {
+/* Adds the blocks of the binary digits of `count`, at most TREE_ROUND, onto a prefix, largest first. A lane goes on
+ * adding up with its neighbours as long as the block is no greater than the block of the digit that it is in. All lanes
+ * of a warp call it together, and have the result. */
+template <class SUM> DEVICE SUM add_tree_round(SUM prefix, const SUM *chunks, unsigned count) {
     const unsigned lane = thread_index() % WARP_LANES, lanes = count / TREE_EACH;
     SUM total = lane < lanes ? add_leaf(chunks + lane * TREE_EACH) : sum_identity<SUM>();
     UNROLL
@@ -295,17 +297,17 @@ template <class SUM> DEVICE SUM add_tree_round(SUM seed, const SUM *chunks, unsi
     for (unsigned half = WARP_LANES; half > 0; half /= 2) {
         const SUM left = warp_shuffle(WARP_ALL, total, lanes & ~(2 * half - 1));
         if ((lanes & half) != 0)
-            seed = combine(seed, left);
+            prefix = combine(prefix, left);
     }
-    return add_part_of_leaf(seed, chunks + lanes * TREE_EACH, count % TREE_EACH);
+    return add_part_of_leaf(prefix, chunks + lanes * TREE_EACH, count % TREE_EACH);
 }
 
-/* The same of fewer than MOST_TREE_CHUNKS. */
-template <class SUM> DEVICE SUM add_tree(SUM seed, const SUM *chunks, unsigned count) {
+/* add_tree_round() of fewer than MOST_TREE_CHUNKS. */
+template <class SUM> DEVICE SUM add_tree(SUM prefix, const SUM *chunks, unsigned count) {
     KEEP_LOOP
     for (; count >= TREE_ROUND; count -= TREE_ROUND, chunks += TREE_ROUND)
-        seed = add_tree_round(seed, chunks, TREE_ROUND);
-    return add_tree_round(seed, chunks, count);
+        prefix = add_tree_round(prefix, chunks, TREE_ROUND);
+    return add_tree_round(prefix, chunks, count);
 }
 
 /* The total of a lane's unit in one column: of the tile, or of the tiles that share it. Lane k has row k of the tile's
@@ -326,7 +328,7 @@ DEVICE typename SHAPE::Sum wave_unit_total(const wave_shared<SHAPE, SHARES> &sha
     return total;
 }
 
-/* wave_fold() of floats: a warp takes a column, and its lanes make the seeds of the tile's units. */
+/* wave_fold() of floats: a warp takes a column, and its lanes make the prefixes of the tile's units. */
 template <class SHAPE, unsigned SHARES>
 DEVICE void wave_fold_tree(const tile_pass &pass, const wave_state<typename SHAPE::Sum> &state, unsigned row,
                            unsigned panel, wave_shared<SHAPE, SHARES> &shared, const typename SHAPE::Sum *chunks) {
@@ -340,20 +342,20 @@ DEVICE void wave_fold_tree(const tile_pass &pass, const wave_state<typename SHAP
         const size_t at = static_cast<size_t>(panel) * pass.panel_columns + column;
         if (at >= pass.columns)
             return;
-        Sum seed = add_tree(shared.seeds[0][column], chunks + column * state.pitch, row / SHARES);
+        Sum prefix = add_tree(shared.prefixes[0][column], chunks + column * state.pitch, row / SHARES);
         warp_barrier(WARP_ALL); /* all lanes have read the start row; and the total is made now, for the registers */
         const Sum total = wave_unit_total<SHAPE, SHARES>(shared, row % SHARES, column);
-        seed = seed_in_warp<SHAPE::UNITS, SHAPE::UNIT_TOTALS>(unit, total, seed);
+        prefix = prefix_in_warp<SHAPE::UNITS, SHAPE::UNIT_TOTALS>(unit, total, prefix);
         if (has_unit)
-            shared.seeds[unit][column] = seed;
+            shared.prefixes[unit][column] = prefix;
         if (has_unit && is_last && state.carry_out && unit == (left - 1) / UNIT_ROWS)
-            store_carry(state.carry_out, at, combine(seed, total));
+            store_carry(state.carry_out, at, combine(prefix, total));
         if (has_unit && !is_last && pass.exclusive && unit == SHAPE::UNITS - 1 && row % SHARES == SHARES - 1)
-            state.lasts[row / SHARES * pass.columns + at] = combine(seed, total);
+            state.lasts[row / SHARES * pass.columns + at] = combine(prefix, total);
     }
 }
 
-/* The seed of the chunk in each column, and below the last tile the end row. */
+/* The prefix of the chunk in each column, and below the last tile the end row. */
 template <class SHAPE, unsigned SHARES>
 DEVICE void wave_fold(const tile_pass &pass, const wave_state<typename SHAPE::Sum> &state, unsigned row, unsigned panel,
                       wave_shared<SHAPE, SHARES> &shared, const typename SHAPE::Sum *chunks) {
@@ -361,13 +363,14 @@ DEVICE void wave_fold(const tile_pass &pass, const wave_state<typename SHAPE::Su
     const wave_lane<SHAPE> lane = wave_lane_of<SHAPE>(pass, panel);
     if (lane.down != 0 || !lane.active)
         return;
-    const Sum seed = add_chunks(shared.seeds[0][lane.in_panel], chunks + lane.in_panel * state.pitch, row / SHARES);
-    shared.seeds[0][lane.in_panel] = seed;
+    const Sum prefix =
+        add_chunks(shared.prefixes[0][lane.in_panel], chunks + lane.in_panel * state.pitch, row / SHARES);
+    shared.prefixes[0][lane.in_panel] = prefix;
     if (!state.carry_out || pass.rows - static_cast<size_t>(row) * SHAPE::TILE_ROWS > SHAPE::TILE_ROWS)
         return;
     shared.held.lefts[row % SHARES][lane.in_panel] = total_of_tile<SHAPE>(shared.totals, lane.in_panel);
     store_carry(state.carry_out, lane.column,
-                combine(seed, total_of_warps<SHAPE, SHARES>(shared.held.lefts, 0, lane.in_panel)));
+                combine(prefix, total_of_warps<SHAPE, SHARES>(shared.held.lefts, 0, lane.in_panel)));
 }
 
 #endif

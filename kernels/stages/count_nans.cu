@@ -1,5 +1,5 @@
-/* How many values of a table of floats are not numbers. A kernel of its own, for those who ask: a value is read once
- * more, and the passes know nothing of it. */
+/* Counts the NaNs of a table of floats. It is a kernel of its own, called only where the number is wanted: a value is
+ * read once more, and the passes know nothing of it. */
 #include "choose/dispatch.cuh"
 #include "tile/any_load.cuh"
 

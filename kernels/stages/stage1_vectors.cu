@@ -2,6 +2,6 @@
 #include "stages/stage1.cuh"
 #include "stages/vectors.cuh"
 
-int run_stage1_vectors(const kernel_pass &pass, void *seeds) {
-    return run_stage_vectors(pass, stage1_launcher{seeds, pass.stream});
+int run_stage1_vectors(const kernel_pass &pass, void *prefixes) {
+    return run_stage_vectors(pass, stage1_launcher{prefixes, pass.stream});
 }

@@ -1,31 +1,31 @@
-/* Stage 2 of floats: from the totals of units to their seeds, by the tree of tuplescan/prefix_sum.h. The sum above
- * a group of units, as many as a unit has rows, is given; inside of a group the totals of blocks are made upwards by
- * halves, and the seeds downwards: the seed of a right half is the left one's seed plus the left one's total
+/* Stage 2 of floats: from the totals of units to their prefixes, by the tree of tuplescan/prefix_sum.h. A group is as
+ * many units as a unit has rows. The sum above a group is given; inside of it the totals of blocks are made upwards by
+ * halves, and the prefixes downwards: the prefix of a right half is the left half's prefix plus the left half's total
  * (Blelloch's scan, 1990). So no chain of additions is longer than twice the levels of the tree.
  *
- * A warp takes a column of a group. All threads of a block bring the columns of its warps into shared memory, where a
- * column lies side by side, and take the seeds back.
+ * A warp takes a column of a group. All threads of a block load the columns of its warps into shared memory, where a
+ * column lies side by side, and take the prefixes back.
  *
- * In place: row u of the table, which becomes the seed of unit u, holds the totals of unit u - 1, and for the first
- * unit of a group those belong to the group above. That group does not need them, as nothing is added below the
- * last of its units, unless that is the last one of all, and then there is no group below. */
+ * In place: row u of the table, which becomes the prefix of unit u, holds the totals of unit u - 1, and for the first
+ * unit of a group these belong to the group above. That group does not need them, as nothing is added below the last of
+ * its units, unless that is the last one of all, and then there is no group below. */
 #include "kernels.h"
 #include "tile/units.cuh"
 
 constexpr unsigned SWEEP_WARPS = 8, SWEEP_THREADS = SWEEP_WARPS * WARP_LANES;
-constexpr unsigned SWEEP_EACH = UNIT_ROWS / WARP_LANES; /* totals of a lane, and what a thread carries */
+constexpr unsigned SWEEP_EACH = UNIT_ROWS / WARP_LANES; /* totals of a lane, and of a thread that loads or stores */
 constexpr unsigned SWEEP_ROWS =
     UNIT_ROWS + WARP_LANES; /* of a column: one more for each lane, against bank conflicts */
 
-/* The table: `units` rows of seeds and one more, `groups` of them and `panels` of columns. */
+/* The table: `units` rows of prefixes and one more, `groups` of them and `panels` of columns. */
 template <class SUM> struct sweep_pass {
-    SUM *seeds;
+    SUM *prefixes;
     const SUM *bases;
     size_t units, columns;
     unsigned panels;
 };
 
-/* What a block has: the columns of a panel, of one group of units or of several one below the other. */
+/* The part of a block: the columns of a panel, of one group of units or of several one below the other. */
 template <class SUM, unsigned ACROSS> struct sweep_block {
     static constexpr unsigned GROUPS = SWEEP_WARPS / ACROSS;
     const sweep_pass<SUM> &pass;
@@ -51,21 +51,21 @@ template <class SUM, unsigned ACROSS> struct sweep_block {
     DEVICE bool has(size_t unit, size_t column) const { return unit < pass.units && column < pass.columns; }
 };
 
-/* A lane's part of a column: totals become seeds, from the seed of the group on. `last` is the place of the last unit
- * of all among those of the lane, if it is one of them; below that stands `end`. */
+/* Turns a lane's part of a column from totals into prefixes, from the prefix of the group on. `last` is the place of
+ * the last unit of all among the lane's, if the lane has it; then `end` becomes the sum through it. */
 template <class SUM> DEVICE void sweep_lane(SUM *lane_values, SUM base, size_t last, SUM *end) {
-    SUM lefts[SWEEP_EACH], seeds[SWEEP_EACH];
+    SUM lefts[SWEEP_EACH], prefixes[SWEEP_EACH];
     UNROLL
     for (unsigned k = 0; k < SWEEP_EACH; k++)
         lefts[k] = lane_values[k];
     tree_totals<SWEEP_EACH>(lefts);
-    seeds[0] = seed_in_warp<WARP_LANES, 1>(thread_index() % WARP_LANES, lefts[SWEEP_EACH - 1], base);
-    tree_seeds<SWEEP_EACH>(lefts, seeds);
+    prefixes[0] = prefix_in_warp<WARP_LANES, 1>(thread_index() % WARP_LANES, lefts[SWEEP_EACH - 1], base);
+    tree_prefixes<SWEEP_EACH>(lefts, prefixes);
     UNROLL
     for (unsigned k = 0; k < SWEEP_EACH; k++) {
         if (k == last)
-            *end = combine(seeds[k], lane_values[k]);
-        lane_values[k] = seeds[k];
+            *end = combine(prefixes[k], lane_values[k]);
+        lane_values[k] = prefixes[k];
     }
 }
 
@@ -76,19 +76,19 @@ template <class SUM, unsigned ACROSS> KERNEL LAUNCH_BOUNDS(SWEEP_THREADS, 1) sta
     const size_t group = block.first_unit / UNIT_ROWS + warp / ACROSS, column = block.first_column + warp % ACROSS;
     block.each(shared, [&](size_t unit, size_t at, SUM &value) {
         const bool is_last = unit == pass.units - 1, is_last_of_group = unit % UNIT_ROWS == UNIT_ROWS - 1;
-        value = block.has(unit, at) && (is_last || !is_last_of_group) ? pass.seeds[(unit + 1) * pass.columns + at]
+        value = block.has(unit, at) && (is_last || !is_last_of_group) ? pass.prefixes[(unit + 1) * pass.columns + at]
                                                                       : sum_identity<SUM>();
     });
     block_barrier();
     if (group * UNIT_ROWS < pass.units && column < pass.columns)
         sweep_lane(shared + warp * SWEEP_ROWS + lane * (SWEEP_EACH + 1),
-                   pass.bases ? pass.bases[group * pass.columns + column] : pass.seeds[column],
+                   pass.bases ? pass.bases[group * pass.columns + column] : pass.prefixes[column],
                    pass.units - 1 - group * UNIT_ROWS - lane * SWEEP_EACH,
-                   pass.seeds + pass.units * pass.columns + column);
+                   pass.prefixes + pass.units * pass.columns + column);
     block_barrier();
     block.each(shared, [&](size_t unit, size_t at, SUM &value) {
         if (block.has(unit, at))
-            pass.seeds[unit * pass.columns + at] = value;
+            pass.prefixes[unit * pass.columns + at] = value;
     });
 }
 
@@ -103,8 +103,9 @@ template <class SUM, unsigned ACROSS> static int run_panels(sweep_pass<SUM> pass
     return launch(stage2_kernel<SUM, ACROSS>, static_cast<unsigned>(blocks * panels), SWEEP_THREADS, 0, stream, pass);
 }
 
-template <class SUM> static int run_sweep(void *seeds, size_t rows, const void *bases, size_t columns, void *stream) {
-    const sweep_pass<SUM> pass = {static_cast<SUM *>(seeds), static_cast<const SUM *>(bases), rows - 1, columns, 0};
+template <class SUM>
+static int run_sweep(void *prefixes, size_t rows, const void *bases, size_t columns, void *stream) {
+    const sweep_pass<SUM> pass = {static_cast<SUM *>(prefixes), static_cast<const SUM *>(bases), rows - 1, columns, 0};
     if (columns == 1)
         return run_panels<SUM, 1>(pass, stream);
     if (columns == 2)
@@ -114,14 +115,14 @@ template <class SUM> static int run_sweep(void *seeds, size_t rows, const void *
     return run_panels<SUM, SWEEP_WARPS>(pass, stream);
 }
 
-int kernel_stage2_sweep(void *seeds, size_t rows, const void *bases, size_t columns, table_type type, void *stream) {
+int kernel_stage2_sweep(void *prefixes, size_t rows, const void *bases, size_t columns, table_type type, void *stream) {
     if (rows == 0 || (!bases && rows - 1 > UNIT_ROWS))
         return static_cast<int>(cudaErrorInvalidValue);
     switch (type) {
     case TABLE_F32:
-        return run_sweep<float>(seeds, rows, bases, columns, stream);
+        return run_sweep<float>(prefixes, rows, bases, columns, stream);
     case TABLE_F64:
-        return run_sweep<double>(seeds, rows, bases, columns, stream);
+        return run_sweep<double>(prefixes, rows, bases, columns, stream);
     default:
         return static_cast<int>(cudaErrorInvalidValue); /* sums that wrap are never asked for */
     }

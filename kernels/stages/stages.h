@@ -5,7 +5,7 @@
 
 #include "kernels.h"
 
-int run_stage1_vectors(const kernel_pass &pass, void *seeds);
-int run_stage3_vectors(const kernel_pass &pass, void *seeds);
+int run_stage1_vectors(const kernel_pass &pass, void *prefixes);
+int run_stage3_vectors(const kernel_pass &pass, void *prefixes);
 
 #endif

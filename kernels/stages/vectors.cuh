@@ -3,7 +3,7 @@
 #ifndef STAGES_VECTORS_CUH
 #define STAGES_VECTORS_CUH
 
-#include "resident/run.cuh"
+#include "resident/run_resident.cuh"
 #include "stages/stages.h"
 
 /* Runs the pass by the shapes for 1 and 2 columns, the narrow table, or the ones for whole vectors. */
@@ -20,7 +20,8 @@ static int run_stage_shapes(const kernel_pass &pass, const LAUNCHER &launcher, n
                : static_cast<int>(cudaErrorNotSupported);
 }
 
-/* Values of the size of their sums, as they are; all others, and what remains of those, by values of ANY type. */
+/* Runs the pass by the types' own kernels if values have the size of their sums, and otherwise, or where these refuse
+ * it, by values of ANY type. */
 template <class LAUNCHER> static int run_stage_vectors(const kernel_pass &pass, const LAUNCHER &launcher) {
     const int error = run_types(pass, [&](auto types) {
         typedef decltype(types) Types;

@@ -1,6 +1,6 @@
 /* From a table of any type, anywhere in memory, to a tile in registers: a column a lane, a value at a time; or where
- * rows allow it, vectors of values. It serves what has no kernels of its own, and what would cost them registers:
- * integers that become floats, tables that are not aligned to their type, and NaNs that count as nothing. */
+ * rows allow it, vectors of values. It serves passes that have no kernels of their own, or would cost such kernels
+ * registers: integers that become floats, tables that are not aligned to their type, and NaNs that count as nothing. */
 #ifndef TILE_ANY_LOAD_CUH
 #define TILE_ANY_LOAD_CUH
 

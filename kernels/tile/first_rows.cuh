@@ -1,7 +1,7 @@
-/* The first rows of tiles in exclusive passes of floats. What stands above a tile's first row is the inclusive result
- * of the last row of the tile above, which is not always the sum that the tile is given for its seed: each tile writes
- * the seed there, and leaves its last inclusive row in a table. When all have ended, this kernel puts those where they
- * belong. It begins while the tiles end, on devices that can. */
+/* The first rows of tiles in exclusive passes of floats. The exclusive result of a tile's first row is the inclusive
+ * result of the row above, which is not always the tile's prefix: each tile writes the prefix there, and leaves its
+ * last inclusive row in a table. When all have ended, this kernel copies these rows to their places. It begins while
+ * the tiles end, on devices that can. */
 #ifndef TILE_FIRST_ROWS_CUH
 #define TILE_FIRST_ROWS_CUH
 
@@ -12,8 +12,8 @@ constexpr unsigned FIRST_ROWS_THREADS = 256, FIRST_ROWS_BLOCKS = 1 << 16;
 
 /* Where the last rows of tiles are: `columns` sums side by side, `apart` sums from one row of tiles to the next. */
 template <class SUM> struct last_rows {
-    const SUM *rows, *above; /* above: what stands above the first tile; NULL: what the tile was given for its seed */
-    size_t apart, tiles; /* as many rows of tiles, of tile_rows rows of the table each; the last one may have fewer */
+    const SUM *rows, *above; /* above: the values above the first tile; NULL: its prefix */
+    size_t apart, tiles;     /* rows of tiles, of tile_rows rows of the table each; the last one may have fewer */
     unsigned tile_rows;
 };
 
@@ -31,9 +31,9 @@ template <class SUM, bool LOOSE> KERNEL LAUNCH_BOUNDS(FIRST_ROWS_THREADS, 1)
     }
 }
 
-/* What stands above the first row of a pass that goes on. */
-template <class SUM> static const SUM *stack_above(const kernel_stack *stack, size_t columns) {
-    return stack ? static_cast<const SUM *>(stack->rows) + 2 * columns : nullptr;
+/* The values above the first row of a continued pass. */
+template <class SUM> static const SUM *carry_above(const kernel_carry_state *carry_state, size_t columns) {
+    return carry_state ? static_cast<const SUM *>(carry_state->rows) + 2 * columns : nullptr;
 }
 
 /* Whether a pass leaves the last rows of its tiles. */
@@ -41,8 +41,8 @@ template <class SHAPE> HOST_DEVICE bool leaves_last_rows(const tile_pass &pass) 
     return !may_reorder<typename SHAPE::Sum>() && pass.exclusive;
 }
 
-/* Queues the kernel behind that of the tiles, which is not an early launch itself, if that could be queued (`error` is
- * 0) and leaves last rows. */
+/* Queues the kernel after the tiles' launch, which is not an early one itself, if the tiles leave last rows and their
+ * launch could be queued (`error` is 0). */
 template <class SHAPE> static int launch_first_rows(int error, const tile_pass &pass,
                                                     const last_rows<typename SHAPE::Sum> &lasts, void *stream) {
     if constexpr (!may_reorder<typename SHAPE::Sum>()) {

@@ -47,7 +47,7 @@ last_words(const tile_place &place, unsigned row, unsigned first, const typename
     return words;
 }
 
-/* Reads a lane's values of all steps as words, `from` those of the first one; rows beyond the table hold zeros. */
+/* Reads a lane's values of all steps as words, `from` the first step's; rows beyond the table hold zeros. */
 template <class SHAPE> DEVICE void tile_load_words(const tile_pass &pass, const tile_place &place,
                                                    const typename SHAPE::Input *from, tile_values<SHAPE> &values) {
     typedef typename SHAPE::Input Input;
@@ -79,8 +79,8 @@ template <class SHAPE> DEVICE void tile_load_words(const tile_pass &pass, const 
     }
 }
 
-/* Reads the lane's values; rows beyond the table hold the identity. Lanes without columns read those of the row's first
- * lane, and nobody asks for their sums: a tile that is whole is read with no condition, so that all loads are under
+/* Reads the lane's values; rows beyond the table hold the identity. Lanes without columns read the columns of the row's
+ * first lane, and their sums are not used: a tile that is whole is read with no condition, so that all loads are under
  * way before the first value is looked at. */
 template <class SHAPE>
 DEVICE void tile_load(const tile_pass &pass, const tile_place &place, tile_values<SHAPE> &values) {

@@ -67,7 +67,7 @@ template <class SHAPE> DEVICE void scan_steps(const tile_place &place, tile_valu
     }
 }
 
-/* Whether a lane's rows are added one after the other, and what is above them is added once, not a level of the tree at
+/* Whether a lane's rows are added one after the other, and the sum above them is added once, not a level of the tree at
  * a time: only integers allow it. Sums of 8 bytes would spill. */
 template <class SHAPE> HOST_DEVICE constexpr bool scans_at_once() {
     return sums_wrap<SHAPE>() && sizeof(typename SHAPE::Sum) == 4 && SHAPE::ROWS > 2 && SHAPE::LANES == 1;
@@ -172,7 +172,7 @@ template <class SHAPE> DEVICE void add_warps_before(const warp_rows<SHAPE> &tota
         before[c] = combine(before[c], totals[above][first_column + c]);
 }
 
-/* scan_warps() for sums that may be reordered: what is above a warp is one sum, and added once. */
+/* scan_warps() for sums that may be reordered: the total above a warp is one sum, and added once. */
 template <class SHAPE> DEVICE void scan_warps_at_once(const tile_place &place, const warp_rows<SHAPE> &totals,
                                                       tile_values<SHAPE> &values,
                                                       typename SHAPE::Sum (&before)[SHAPE::COLUMNS]) {
@@ -182,7 +182,7 @@ template <class SHAPE> DEVICE void scan_warps_at_once(const tile_place &place, c
         add_left<SHAPE>(before, values[step]);
 }
 
-/* Adds to the values of each warp what stands above them in their unit, after put_warp_totals() and a barrier: they
+/* Adds to the values of each warp the total above them in their unit, after put_warp_totals() and a barrier: they
  * become P of the tree. `before` becomes the sum of the unit's rows above the warp. */
 template <class SHAPE> DEVICE void scan_warps(const tile_place &place, const warp_rows<SHAPE> &totals,
                                               tile_values<SHAPE> &values,
@@ -206,7 +206,7 @@ template <class SHAPE> DEVICE void scan_warps(const tile_place &place, const war
         scan_level<SHAPE, 8>(place, warp, totals, values, before);
 }
 
-/* The `before` of scan_warps(), made from the totals once more: by who would have to keep it in registers for long. */
+/* Recomputes the `before` of scan_warps() from the totals, to avoid holding it in registers. */
 template <class SHAPE> DEVICE void warps_before(const tile_place &place, const warp_rows<SHAPE> &totals,
                                                 typename SHAPE::Sum (&before)[SHAPE::COLUMNS]) {
     const unsigned warp = thread_index() / WARP_LANES;

@@ -86,10 +86,11 @@ struct tile_shape {
     /* A tile with one OFth of the rows: OF of them, one below the other, are a chunk, and each is a subtree of it. */
     template <unsigned OF> using share = tile_shape<INPUT, SUM, ROWS, COLUMNS, LANES, VECTOR, BYTES / OF>;
 
-    /* A tile of as many rows, with TIMES the rows in a lane and fewer steps. */
+    /* A tile with the same number of rows, with TIMES the rows in a lane and fewer steps. */
     template <unsigned TIMES> using taller = tile_shape<INPUT, SUM, TIMES * ROWS, COLUMNS, LANES, VECTOR, BYTES, WARPS>;
 
-    /* A tile of as many rows by half the threads: each has twice the values, and twice the registers for all else. */
+    /* A tile with the same number of rows by half the threads: each has twice the values, and twice the registers for
+     * all else. */
     typedef tile_shape<INPUT, SUM, ROWS, COLUMNS, LANES, VECTOR, 2 * BYTES, WARPS / 2> halved;
 };
 
@@ -117,7 +118,7 @@ template <class SUM, unsigned LANES_> struct packed_shape {
     };
 };
 
-/* A shape whose tile is cut into units even if its sums wrap: for who wants a total of each unit. */
+/* A shape whose tile is cut into units even if its sums wrap, where a total of each unit is wanted. */
 template <class SHAPE> struct in_units : SHAPE {
     typedef tile_units<SHAPE::TILE_ROWS <= UNIT_ROWS ? 1 : SHAPE::TILE_ROWS / UNIT_ROWS, SHAPE::WARPS, SHAPE::STEPS>
         Units;
@@ -130,7 +131,7 @@ template <class SHAPE> struct table_panels : SHAPE {};
 template <class SHAPE> struct are_tables { static constexpr bool value = false; };
 template <class SHAPE> struct are_tables<table_panels<SHAPE>> { static constexpr bool value = true; };
 
-/* The values of one lane: those of a step, and those of all steps. */
+/* The values of one lane: of a step, and of all steps. */
 template <class SHAPE> using tile_step = typename SHAPE::Sum[SHAPE::ROWS][SHAPE::COLUMNS];
 template <class SHAPE> using tile_values = tile_step<SHAPE>[SHAPE::STEPS];
 
@@ -147,7 +148,7 @@ HOST_DEVICE bool is_side_by_side(ptrdiff_t stride, size_t columns) { return stri
 template <class SHAPE> using target_of =
     typename std::conditional<SHAPE::LOOSE, loose_target<typename SHAPE::Sum>, typename SHAPE::Sum *>::type;
 
-/* What every tile of a pass shares. */
+/* The description of a pass that every tile shares. */
 struct tile_pass {
     const void *in;
     void *out;
@@ -160,8 +161,8 @@ struct tile_pass {
     any_type any;              /* of values of ANY type */
     uint64_t *first_overflow;
     unsigned
-        overlap; /* columns that a panel also has of the one before it, where PACKED (persistent/packed_tile.cuh) */
-    bool comes;  /* tiles come by themselves, where they can (persistent/coming_tile.cuh) */
+        overlap;     /* columns that a panel also has of the one before it, where PACKED (persistent/packed_tile.cuh) */
+    bool bulk_loads; /* tiles are loaded by bulk copies, where they can be (persistent/bulk_tile.cuh)  */
     bool out_by_bytes;             /* results are not aligned to their type, where the values are of ANY */
     ptrdiff_t in_table, out_table; /* from one panel to the next, where these are tables */
 };

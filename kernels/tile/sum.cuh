@@ -34,7 +34,7 @@ template <unsigned COUNT, class SUM> DEVICE SUM combine_halves(SUM *runs) {
 /* The tree of tuplescan/prefix_sum.h over COUNT neighbouring runs of a lane, a power of two of them: an array, or a
  * class that gives the k-th by runs[k]. */
 
-/* Each becomes what it and all before it make together. */
+/* Each run becomes the total of itself and all runs before it. */
 template <unsigned COUNT, class RUNS> DEVICE void tree_scan(RUNS &runs) {
     UNROLL
     for (unsigned half = 1; half < COUNT; half *= 2)
@@ -44,8 +44,8 @@ template <unsigned COUNT, class RUNS> DEVICE void tree_scan(RUNS &runs) {
             runs[k] = combine(runs[(k & ~(2 * half - 1)) + half - 1], runs[k]);
 }
 
-/* The k-th becomes the total of the aligned block that ends with it, of as many runs as the greatest power of two that
- * divides k + 1 (a Fenwick tree): the last one the total of all. */
+/* The k-th becomes the total of the aligned block that ends with it, whose number of runs is the greatest power of two
+ * that divides k + 1 (a Fenwick tree). The last one becomes the total of all. */
 template <unsigned COUNT, class RUNS> DEVICE void tree_totals(RUNS &runs) {
     UNROLL
     for (unsigned half = 1; half < COUNT; half *= 2)
@@ -54,14 +54,14 @@ template <unsigned COUNT, class RUNS> DEVICE void tree_totals(RUNS &runs) {
         runs[k] = combine(runs[k - half], runs[k]);
 }
 
-/* The seeds of all runs, given that of the first one and the totals that tree_totals() makes: the seed of run k is the
- * seed of k without its lowest digit, and the total of the block between. */
-template <unsigned COUNT, class RUNS, class SEEDS> DEVICE void tree_seeds(const RUNS &totals, SEEDS &seeds) {
+/* The exclusive prefixes of all runs, given the first one's and the totals that tree_totals() makes: the prefix of run
+ * k is the prefix of k without its lowest digit, and the total of the block between. */
+template <unsigned COUNT, class RUNS, class SEEDS> DEVICE void tree_prefixes(const RUNS &totals, SEEDS &prefixes) {
     UNROLL
     for (unsigned half = COUNT / 2; half > 0; half /= 2)
         UNROLL
     for (unsigned k = 0; k < COUNT; k += 2 * half)
-        seeds[k + half] = combine(seeds[k], totals[k + half - 1]);
+        prefixes[k + half] = combine(prefixes[k], totals[k + half - 1]);
 }
 
 /* The sum that combined with `left` makes `both`. Only a sum that may be reordered can be taken apart. */
@@ -70,7 +70,7 @@ template <class SUM> DEVICE SUM take_away(SUM both, SUM left) {
     return both - left;
 }
 
-/* The sum of the values of the lanes through this one, added in no particular order, so its result may be told from
+/* The sum of the values of the lanes through this one, added in no particular order, so that its bits may differ from
  * the tree's unless may_reorder<SUM>(). All lanes of the warp call it together. */
 template <class SUM> DEVICE SUM sum_in_warp(SUM value) {
     UNROLL

@@ -29,12 +29,12 @@ template <class SHAPE> DEVICE void add_lanes(unsigned apart, typename SHAPE::Sum
         totals[c] = combine(totals[c], warp_shuffle_xor(WARP_ALL, totals[c], apart));
 }
 
-/* values[0][0][*] of every lane becomes the totals of its warp; where the warp has two units, those of the unit that
- * its phase is the number of, modulo two. Adding up each step over the phases would take log2(PHASES) shuffles a value.
- * Instead two lanes share the work: each gives the other half of its steps and keeps the sums of the other half, so
- * that the steps of a lane halve each time (a reduce-scatter; one shuffle a value in all). Then the steps are added up:
- * those left in the lane first, which are neighbours, then those that went to other lanes; and last the parts. The
- * first that two lanes share are halves of all steps, which are the units. */
+/* values[0][0][*] of every lane becomes the totals of its warp; where the warp has two units, of the unit whose number
+ * is the lane's phase modulo two. Adding up each step over the phases would take log2(PHASES) shuffles a value. Instead
+ * two lanes share the work: each gives the other half of its steps and keeps the sums of the other half, so that the
+ * steps of a lane halve each time (a reduce-scatter; one shuffle a value in all). Then the steps are added up: first
+ * the steps left in the lane, which are neighbours, then the steps in other lanes; and last the parts. The first steps
+ * that two lanes share are halves of all steps, which are the units. */
 template <class SHAPE> DEVICE void warp_totals(const tile_place &place, tile_values<SHAPE> &values) {
     unsigned steps = SHAPE::STEPS, scattered = 0;
     UNROLL

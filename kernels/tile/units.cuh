@@ -1,7 +1,7 @@
-/* The tree of tuplescan/prefix_sum.h above the units of a tile: the seed of each of them. A tile of several units
- * begins at a multiple of its size, so the blocks of units between its beginning and one of its own are those of the
- * binary digits of that unit's number in the tile; they are added to the seed of the tile from left to right, largest
- * first. */
+/* The tree of tuplescan/prefix_sum.h above the units of a tile: the prefix of each of them. A tile of several units
+ * begins at a multiple of its size, so the blocks of units between its beginning and one of its own are the blocks of
+ * the binary digits of that unit's number in the tile; they are added to the prefix of the tile from left to right,
+ * largest first. */
 #ifndef TILE_UNITS_CUH
 #define TILE_UNITS_CUH
 
@@ -24,29 +24,29 @@ template <class SHAPE> DEVICE unsigned last_unit(const tile_place &place) {
     return SHAPE::UNITS > 1 ? (place.end - 1) / UNIT_ROWS : 0;
 }
 
-/* The seed of a unit, given that of the tile: in one column of the panel, from the rows of totals. */
+/* The prefix of a unit, given the tile's: in one column of the panel, from the rows of totals. */
 template <class SHAPE, unsigned HALF = SHAPE::UNITS / 2> DEVICE typename SHAPE::Sum
-seed_of_unit(const warp_row<SHAPE> *totals, unsigned unit, unsigned column, typename SHAPE::Sum seed) {
+prefix_of_unit(const warp_row<SHAPE> *totals, unsigned unit, unsigned column, typename SHAPE::Sum prefix) {
     if constexpr (HALF > 0) {
         if ((unit & HALF) != 0)
-            seed = combine(seed, total_of_warps<SHAPE, HALF * SHAPE::UNIT_TOTALS>(
-                                     totals, (unit & ~(2 * HALF - 1)) * SHAPE::UNIT_TOTALS, column));
-        return seed_of_unit<SHAPE, HALF / 2>(totals, unit, column, seed);
+            prefix = combine(prefix, total_of_warps<SHAPE, HALF * SHAPE::UNIT_TOTALS>(
+                                         totals, (unit & ~(2 * HALF - 1)) * SHAPE::UNIT_TOTALS, column));
+        return prefix_of_unit<SHAPE, HALF / 2>(totals, unit, column, prefix);
     } else {
-        return seed;
+        return prefix;
     }
 }
 
-/* What stands below the last row of a unit: the inclusive result of that row. */
+/* The inclusive result of a unit's last row. */
 template <class SHAPE> DEVICE typename SHAPE::Sum end_of_unit(const warp_row<SHAPE> *totals, unsigned unit,
-                                                              unsigned column, typename SHAPE::Sum seed) {
-    return combine(seed_of_unit<SHAPE>(totals, unit, column, seed), total_of_unit<SHAPE>(totals, unit, column));
+                                                              unsigned column, typename SHAPE::Sum prefix) {
+    return combine(prefix_of_unit<SHAPE>(totals, unit, column, prefix), total_of_unit<SHAPE>(totals, unit, column));
 }
 
-/* seed_of_unit() by a warp, each lane for one of COUNT units: it is number `unit`, whose total it has; lanes of
- * neighbouring units are APART lanes from each other. All lanes of the warp call it together, all with the seed of the
- * first unit. */
-template <unsigned COUNT, unsigned APART, class SUM> DEVICE SUM seed_in_warp(unsigned unit, SUM total, SUM seed) {
+/* prefix_of_unit() by a warp, each lane for one of COUNT units: it is number `unit`, whose total it has; lanes of
+ * neighbouring units are APART lanes from each other. All lanes of the warp call it together, all with the prefix of
+ * the first unit. */
+template <unsigned COUNT, unsigned APART, class SUM> DEVICE SUM prefix_in_warp(unsigned unit, SUM total, SUM prefix) {
     constexpr unsigned MOST = 6;
     static_assert(COUNT * APART <= WARP_LANES, "a lane a unit");
     SUM left[MOST]; /* the total of the block beside the lane's own, of 2^level units */
@@ -58,15 +58,15 @@ template <unsigned COUNT, unsigned APART, class SUM> DEVICE SUM seed_in_warp(uns
     UNROLL
     for (unsigned level = MOST; level-- > 0;)
         if (COUNT >> level > 1 && (unit >> level & 1) != 0)
-            seed = combine(seed, left[level]);
-    return seed;
+            prefix = combine(prefix, left[level]);
+    return prefix;
 }
 
-/* Makes the seeds of all units of a tile, in shared memory, a row of the panel each, from those of their totals; row 0
- * of the seeds is there: the tile's. Where `ends` is not NULL it gets what stands below each unit's last row, which
- * stands above the first row of the unit below. All lanes of one warp call it together. */
+/* Makes the prefixes of all units of a tile, in shared memory, a row of the panel each, from the units' totals; row 0
+ * of the prefixes is there: the tile's. Where `ends` is not NULL it gets the inclusive results of each unit's last row,
+ * which are the values above the first row of the unit below. All lanes of one warp call it together. */
 template <class SHAPE>
-DEVICE void make_unit_seeds(const warp_row<SHAPE> *unit_totals, warp_row<SHAPE> *seeds, warp_row<SHAPE> *ends) {
+DEVICE void make_unit_prefixes(const warp_row<SHAPE> *unit_totals, warp_row<SHAPE> *prefixes, warp_row<SHAPE> *ends) {
     typedef typename SHAPE::Sum Sum;
     constexpr unsigned ACROSS = power_of_two_above(SHAPE::PANEL), LANES = ACROSS < WARP_LANES ? ACROSS : WARP_LANES;
     const unsigned unit = thread_index() % WARP_LANES / LANES;
@@ -74,12 +74,12 @@ DEVICE void make_unit_seeds(const warp_row<SHAPE> *unit_totals, warp_row<SHAPE> 
     for (unsigned column = thread_index() % LANES; column < ACROSS; column += LANES) {
         const bool active = column < SHAPE::PANEL && unit < SHAPE::UNITS;
         const Sum total = active ? unit_totals[unit][column] : sum_identity<Sum>();
-        const Sum first = active ? seeds[0][column] : sum_identity<Sum>();
-        const Sum seed = seed_in_warp<SHAPE::UNITS, LANES>(unit, total, first);
+        const Sum first = active ? prefixes[0][column] : sum_identity<Sum>();
+        const Sum prefix = prefix_in_warp<SHAPE::UNITS, LANES>(unit, total, first);
         if (active && unit > 0)
-            seeds[unit][column] = seed;
+            prefixes[unit][column] = prefix;
         if (active && ends)
-            ends[unit][column] = combine(seed, total);
+            ends[unit][column] = combine(prefix, total);
     }
 }
 

@@ -1,7 +1,7 @@
 /* Between memory and sums: the one place that knows how a value becomes a sum, and a sum a result.
  *
- * Kernels are made for families of types, of one size of values and one type of sums. What differs in a family is the
- * kind of its values, which a pass knows at run time: values come into registers as they are, as raw sums, and
+ * Kernels are made for families of types, of one size of values and one type of sums. The types of a family differ in
+ * the kind of their values, which a pass knows at run time: values come into registers as they are, as raw sums, and
  * tile_convert() (tile/load.cuh) makes sums of them, all at once, in a branch that all threads take together. */
 #ifndef TILE_VALUE_CUH
 #define TILE_VALUE_CUH
@@ -39,8 +39,8 @@ static inline value_kind kind_of_result(table_type type) {
     return kind == value_kind::F16 || kind == value_kind::BF16 ? kind : value_kind::PLAIN;
 }
 
-/* Values of a family, as kernels read them: small floats; and those of any type that has such sums, of which a pass
- * alone knows which it is (tile/any_load.cuh). The latter have the size of a sum, as their magnitude is not known. */
+/* Values of a family, as kernels read them: small floats; and values of any type that has such sums, where the pass
+ * knows the type (tile/any_load.cuh). The latter have the size of a sum, as their magnitude is not known. */
 struct small_float {
     uint16_t bits;
 };
@@ -70,8 +70,9 @@ template <class INPUT, class SUM> HOST_DEVICE constexpr bool may_convert() {
     return std::is_same<INPUT, small_float>::value || (std::is_integral<INPUT>::value && sizeof(INPUT) < sizeof(SUM));
 }
 
-/* Integers that were read as words become wider sums by an instruction for each word of those, with a sign or without:
- * by which byte of a word, or sign, is which byte of the sum (choose_bytes()). Truth values are not converted by it. */
+/* Integers that were read as words become wider sums by one instruction for each word of a sum, with a sign or without,
+ * which chooses for each byte of the sum a byte of the word or its sign (choose_bytes()). Truth values are not
+ * converted by it. */
 struct widening {
     uint32_t low[4]; /* given the value's place in its word */
     uint32_t high;   /* of a sum of 8 bytes, given its lower word */
@@ -90,7 +91,7 @@ template <class INPUT, class SUM> HOST_DEVICE constexpr bool is_widened() {
     return std::is_integral<INPUT>::value && sizeof(INPUT) < sizeof(SUM);
 }
 
-/* Neighbouring values in words, or what there is of one. */
+/* Neighbouring values in words, or in a part of one. */
 template <unsigned BYTES> struct part_of_word { typedef uint32_t type; };
 template <> struct part_of_word<1> { typedef uint8_t type; };
 template <> struct part_of_word<2> { typedef uint16_t type; };
@@ -98,7 +99,7 @@ template <class INPUT, unsigned COUNT> using word_vector =
     vector_of<typename part_of_word<sizeof(INPUT) * COUNT>::type,
               sizeof(INPUT) * COUNT <= sizeof(uint32_t) ? 1 : sizeof(INPUT) * COUNT / sizeof(uint32_t)>;
 
-/* Truth values count as 0 or 1, whatever is in their bytes: all those of some words, in one branch. */
+/* Turns truth values into 0 or 1, whatever is in their bytes: all values of some words, in one branch. */
 template <class WORD, unsigned LENGTH, unsigned COUNT>
 DEVICE void count_truths(value_kind kind, vector_of<WORD, LENGTH> (&words)[COUNT]) {
     constexpr uint32_t LOW = 0x7f7f7f7f, ONES = 0x01010101;
@@ -164,8 +165,8 @@ template <class SUM, class INPUT> DEVICE SUM sum_of_value(INPUT value, value_kin
     return sum;
 }
 
-/* Where results go that are not always sums as they are: a place in the table, counted in results. KIND is that of
- * small floats, which are rounded once, on their way out; or PLAIN. */
+/* The target of results that are not always sums as they are: a place in the table, counted in results. KIND is the
+ * kind of small floats, which are rounded once, on their way out; or PLAIN. */
 template <class SUM> struct loose_target {
     unsigned char *at;
     value_kind kind;

@@ -40,8 +40,9 @@ static struct kernel_batch batch_of(const struct scan *scan) {
 static size_t panels_workspace(const struct scan *scan) {
     const struct kernel_batch batch = batch_of(scan);
     const struct cuda_device device = cuda_device_facts(scan);
-    return cuda_is_operator(scan) || !device.is_known ? 0
-                                                      : kernel_tables_workspace(&batch, device.processors, device.gpu);
+    return cuda_is_operator(scan) || !device.is_known
+               ? 0
+               : kernel_batch_panels_workspace(&batch, device.processors, device.gpu);
 }
 
 bool cuda_prefers_batch(const struct scan *scan) {
@@ -62,7 +63,7 @@ size_t cuda_batch_workspace(const struct scan *scan) {
 }
 
 static table_status run_panels(const struct kernel_batch *batch, void *workspace) {
-    const int error = kernel_run_tables(batch, workspace);
+    const int error = kernel_run_batch_panels(batch, workspace);
     if (!kernel_is_refused(error))
         return cuda_check(error, "several tables in one pass");
     cuda_forget((cudaError_t)error);

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include <choose/facts.h>
+#include <choose/problem.h>
 
 #include "../status.h"
 #include "pass.h"
@@ -10,7 +10,7 @@
 
 enum { HOPPER = 90 };
 
-const char *cuda_forced_form;
+const char *cuda_forced_algorithm;
 
 /* -1 when it cannot be known. */
 static int known_device(const struct scan *scan) {
@@ -32,7 +32,7 @@ static int attribute(int device, enum cudaDeviceAttr which, bool *known) {
 }
 
 /* The compute capability of the machine code that runs there: the newest of its generation that is no newer. 0: there
- * is none, and kernels that are kept as PTX do what no form does. */
+ * is none, and kernels that are kept as PTX do all passes without an algorithm. */
 static int gpu_of(int device, bool *known) {
     static const int compiled[] = {TUPLESCAN_MACHINE_CODE};
     const int gpu = 10 * attribute(device, cudaDevAttrComputeCapabilityMajor, known) +
@@ -52,13 +52,13 @@ struct cuda_device cuda_device_facts(const struct scan *scan) {
     return facts;
 }
 
-static bool takes(const struct kernel_form *form, const struct kernel_facts *facts, bool goes_on) {
-    if (facts->gpu < form->oldest_gpu || (goes_on && !form->goes_on))
+static bool takes(const struct kernel_algorithm *algorithm, const struct kernel_problem *problem, bool goes_on) {
+    if (problem->gpu < algorithm->oldest_gpu || (goes_on && !algorithm->goes_on))
         return false;
-    return cuda_forced_form ? strcmp(form->name, cuda_forced_form) == 0 : form->takes(facts);
+    return cuda_forced_algorithm ? strcmp(algorithm->name, cuda_forced_algorithm) == 0 : algorithm->takes(problem);
 }
 
-/* As measured on an H200; the forms that older devices have were never measured on one. */
+/* As measured on an H200; the algorithms for older devices were never measured on one. */
 bool cuda_prefers_fused(const struct scan *scan) {
     bool known;
     if (cuda_is_operator(scan))
@@ -66,48 +66,49 @@ bool cuda_prefers_fused(const struct scan *scan) {
     return gpu_of(known_device(scan), &known) >= HOPPER;
 }
 
-/* Room for each of the forms that the table may be given: those that take it, up to one that is never refused. */
-static size_t plan_forms(const struct scan *scan, const struct cuda_device *device, bool *may_be_refused) {
+/* Room for each algorithm that the table may be given: all that take it, up to one that is never refused. */
+static size_t plan_algorithms(const struct scan *scan, const struct cuda_device *device, bool *may_be_refused) {
     const struct kernel_pass pass = cuda_pass(scan);
-    const struct kernel_facts facts = kernel_facts_of(&pass, device->processors, device->gpu);
+    const struct kernel_problem problem = kernel_problem_of(&pass, device->processors, device->gpu);
     size_t most = 0;
     *may_be_refused = true;
-    for (const struct kernel_form *form = kernel_forms; form->name && *may_be_refused; form++) {
-        if (!takes(form, &facts, false))
+    for (const struct kernel_algorithm *algorithm = kernel_algorithms; algorithm->name && *may_be_refused;
+         algorithm++) {
+        if (!takes(algorithm, &problem, false))
             continue;
-        const size_t bytes = form->workspace(&pass);
+        const size_t bytes = algorithm->workspace(&pass);
         most = bytes > most ? bytes : most;
-        *may_be_refused = cuda_forced_form || !form->is_certain;
+        *may_be_refused = cuda_forced_algorithm || !algorithm->is_certain;
     }
     return most;
 }
 
-size_t cuda_forms_workspace(const struct kernel_pass *pass) {
+size_t cuda_algorithms_workspace(const struct kernel_pass *pass) {
     size_t most = 0;
-    for (const struct kernel_form *form = kernel_forms; form->name; form++) {
-        const size_t bytes = form->goes_on ? form->workspace(pass) : 0;
+    for (const struct kernel_algorithm *algorithm = kernel_algorithms; algorithm->name; algorithm++) {
+        const size_t bytes = algorithm->goes_on ? algorithm->workspace(pass) : 0;
         most = bytes > most ? bytes : most;
     }
     return most;
 }
 
-table_status cuda_run_forms(const struct scan *scan, const struct cuda_device *device, const struct kernel_pass *pass,
-                            const struct kernel_carry *carry, void *workspace) {
-    const struct kernel_facts facts = kernel_facts_of(pass, device->processors, device->gpu);
-    if (!device->is_known) /* the workspace is for the form that its facts have chosen */
+table_status cuda_run_algorithms(const struct scan *scan, const struct cuda_device *device,
+                                 const struct kernel_pass *pass, const struct kernel_carry *carry, void *workspace) {
+    const struct kernel_problem problem = kernel_problem_of(pass, device->processors, device->gpu);
+    if (!device->is_known) /* the workspace is for the algorithm that its facts have chosen */
         return status_fail(TABLE_ERROR_DEVICE, "the device of the table does not say what it is");
-    for (const struct kernel_form *form = kernel_forms; form->name; form++) {
-        if (!takes(form, &facts, carry->stack != NULL))
+    for (const struct kernel_algorithm *algorithm = kernel_algorithms; algorithm->name; algorithm++) {
+        if (!takes(algorithm, &problem, carry->carry_state != NULL))
             continue;
-        const bool counts = form->is_certain && !carry->stack;
-        /* A form that may be refused does no pass where NaN count as nothing; those of a piece were counted before. */
+        const bool counts = algorithm->is_certain && !carry->carry_state;
+        /* An algorithm that may be refused skips no NaN, and a continued scan has counted them. */
         int error = counts ? cuda_count_nans(scan, pass) : 0;
         if (error == 0)
-            error = form->run(pass, carry, workspace);
+            error = algorithm->run(pass, carry, workspace);
         if (!kernel_is_refused(error))
             return cuda_check(error, "the fused pass");
         cuda_forget((cudaError_t)error);
-        if (counts) { /* a forced form was refused: the one that does the pass counts anew */
+        if (counts) { /* a forced algorithm was refused: reset the NaN count; the fallback counts again */
             const table_status status = cuda_check(cuda_forget_nans(scan), "filling device memory");
             if (status != TABLE_OK)
                 return status;
@@ -129,15 +130,15 @@ size_t cuda_fused_plan(const struct scan *scan, bool in_one, struct backend_pass
     *may_be_refused = false;
     if (cuda_is_operator(scan))
         return cuda_operator_workspace(scan);
-    return scan->state ? cuda_piece_workspace(scan, in_one) : plan_forms(scan, &pass->device, may_be_refused);
+    return scan->state ? cuda_piece_workspace(scan, in_one) : plan_algorithms(scan, &pass->device, may_be_refused);
 }
 
 table_status cuda_fused(const struct scan *scan, const struct backend_pass *own, void *workspace) {
     const struct pass *const pass = (const void *)own;
     if (cuda_is_operator(scan))
         return cuda_operator(scan, workspace);
-    const struct kernel_pass forms = cuda_pass(scan);
+    const struct kernel_pass given = cuda_pass(scan);
     const struct kernel_carry carry = {scan->carry_in, scan->carry_out, NULL};
     return scan->state ? cuda_piece(scan, pass->in_one ? &pass->device : NULL, workspace)
-                       : cuda_run_forms(scan, &pass->device, &forms, &carry, workspace);
+                       : cuda_run_algorithms(scan, &pass->device, &given, &carry, workspace);
 }

@@ -1,4 +1,4 @@
-/* Which form of the fused pass a call is given. */
+/* Which algorithm does the fused pass of a call. */
 #ifndef CUDA_FUSED_H
 #define CUDA_FUSED_H
 
@@ -7,16 +7,16 @@
 
 #include <tuplescan/table.h>
 
-/* The name of a row of kernel_forms (kernels.h), or NULL, which is the form that was measured to be the fastest for the
- * table and the device. Tests and measurements set it while no call is under way. Where the forced form is not there,
- * the separate stages do the call. */
-extern const char *cuda_forced_form;
+/* The name of a row of kernel_algorithms (kernels.h), or NULL: the algorithm that was measured to be the fastest for
+ * the table and the device. Tests and measurements set it while no call is under way. Where the forced algorithm is not
+ * there, the separate stages do the call. */
+extern const char *cuda_forced_algorithm;
 
 struct kernel_carry;
 struct kernel_pass;
 struct scan;
 
-/* What decides on the form beside the table. */
+/* The facts beside the table that decide on the algorithm. */
 struct cuda_device {
     unsigned processors;
     int gpu;       /* see gpu_of() */
@@ -24,12 +24,12 @@ struct cuda_device {
 };
 struct cuda_device cuda_device_facts(const struct scan *scan);
 
-/* Room for all forms that go on, for the pass or a part of it, wherever that begins. */
-size_t cuda_forms_workspace(const struct kernel_pass *pass);
+/* Room for all algorithms that take a carry state, for the pass or a part of it, wherever that begins. */
+size_t cuda_algorithms_workspace(const struct kernel_pass *pass);
 
-/* TABLE_ERROR_STRATEGY: no form has taken the pass, and nothing is done. */
-table_status cuda_run_forms(const struct scan *scan, const struct cuda_device *device, const struct kernel_pass *pass,
-                            const struct kernel_carry *carry, void *workspace);
+/* TABLE_ERROR_STRATEGY: no algorithm has taken the pass, and nothing is done. */
+table_status cuda_run_algorithms(const struct scan *scan, const struct cuda_device *device,
+                                 const struct kernel_pass *pass, const struct kernel_carry *carry, void *workspace);
 
 /* Floats that go on: their workspace; and their sum, by a fused pass as far as can be on that device, or in separate
  * stages (NULL). */

@@ -89,7 +89,7 @@ table_status cuda_operator(const struct scan *scan, void *workspace) {
         status = cuda_check(count_nans(scan), "counting NaN");
     if (status != TABLE_OK)
         return status;
-    const int error = cuda_forced_form ? (int)cudaErrorNotSupported : kernel_operator_fused(&pass, workspace);
+    const int error = cuda_forced_algorithm ? (int)cudaErrorNotSupported : kernel_operator_fused(&pass, workspace);
     if (!kernel_is_refused(error))
         return cuda_check(error, "the fused pass of an operation");
     cuda_forget((cudaError_t)error);

@@ -2,7 +2,7 @@
 #ifndef CUDA_PASS_H
 #define CUDA_PASS_H
 
-#include <choose/facts.h>
+#include <choose/problem.h>
 #include <cuda_runtime_api.h>
 #include <kernels.h>
 

@@ -5,80 +5,81 @@
 #include "pass.h"
 #include "runtime.h"
 
-/* The rows of a piece behind its head, from where a chunk begins: what a fused pass may take. */
-static struct kernel_pass pass_behind(const struct kernel_pass *pass, size_t head) {
-    struct kernel_pass behind = *pass;
-    behind.rows -= head;
-    behind.in = (const char *)pass->in + (ptrdiff_t)head * pass->in_stride * (ptrdiff_t)type_bytes(pass->in_type);
-    behind.out = (char *)pass->out + (ptrdiff_t)head * pass->out_stride * (ptrdiff_t)type_bytes(pass->out_type);
-    return behind;
+/* The rows of a piece after its prologue, from where a chunk begins, for a fused pass. */
+static struct kernel_pass pass_after(const struct kernel_pass *pass, size_t prologue) {
+    struct kernel_pass after = *pass;
+    after.rows -= prologue;
+    after.in = (const char *)pass->in + (ptrdiff_t)prologue * pass->in_stride * (ptrdiff_t)type_bytes(pass->in_type);
+    after.out = (char *)pass->out + (ptrdiff_t)prologue * pass->out_stride * (ptrdiff_t)type_bytes(pass->out_type);
+    return after;
 }
 
-/* Whether the tree at the rows behind the head is one that a stack can hold. */
-static bool fits_stack(uint64_t first_row, size_t rows) {
-    const uint64_t most = UINT64_C(1) << KERNEL_STACK_LEVELS, first = first_row / KERNEL_UNIT_ROWS % most;
+/* Whether a carry state can hold the tree at the rows after the prologue. */
+static bool fits_carry_state(uint64_t first_row, size_t rows) {
+    const uint64_t most = UINT64_C(1) << KERNEL_CARRY_LEVELS, first = first_row / KERNEL_UNIT_ROWS % most;
     return divide_up(rows, KERNEL_UNIT_ROWS) <= most - first;
 }
 
 /* What lies in the workspace of a piece before that of its passes. */
 struct piece_layout {
-    size_t first, rows, head, pass; /* the stack, and the state behind the head */
+    size_t first, rows, prologue, pass; /* the carry state, and the state after the prologue */
 };
 static struct piece_layout piece_layout(const struct scan *scan) {
     const size_t row_bytes = scan_row_bytes(scan);
     struct layout layout = {0};
     struct piece_layout at;
     at.first = layout_place(&layout, 1, sizeof(uint32_t));
-    at.rows = layout_place(&layout, KERNEL_STACK_ROWS, row_bytes);
-    at.head = layout_place(&layout, 1, sizeof(struct sum_state) + element_state_rows(scan->element) * row_bytes);
+    at.rows = layout_place(&layout, KERNEL_CARRY_ROWS, row_bytes);
+    at.prologue = layout_place(&layout, 1, sizeof(struct sum_state) + element_state_rows(scan->element) * row_bytes);
     at.pass = layout.bytes;
     return at;
 }
 
 size_t cuda_piece_workspace(const struct scan *scan, bool in_one) {
     const struct kernel_pass pass = cuda_pass(scan);
-    const size_t stages = kernel_piece_workspace(&pass);
+    const size_t stages = kernel_continued_workspace(&pass);
     if (!in_one)
         return stages;
-    const size_t bytes = cuda_forms_workspace(&pass);
+    const size_t bytes = cuda_algorithms_workspace(&pass);
     return piece_layout(scan).pass + (bytes > stages ? bytes : stages);
 }
 
-static table_status run_stages(const struct kernel_pass *pass, const struct kernel_piece *piece, void *workspace) {
-    return cuda_check(kernel_run_piece(pass, piece, workspace), "a piece of a sum that goes on");
+static table_status run_stages(const struct kernel_pass *pass, const struct kernel_continued *piece, void *workspace) {
+    return cuda_check(kernel_run_continued(pass, piece, workspace), "a piece of a sum that goes on");
 }
 
-/* The ends, and then a fused pass over what is behind the head; or if no form takes that, the stages. */
+/* Prologue and epilogue, and then a fused pass over the rows between; or if no algorithm takes these, the stages. */
 static table_status run_fused(const struct scan *scan, const struct cuda_device *device, const struct kernel_pass *pass,
-                              const struct kernel_piece *piece, char *workspace) {
+                              const struct kernel_continued *piece, char *workspace) {
     const struct piece_layout at = piece_layout(scan);
-    const size_t rows = kernel_head_rows(pass, scan->first_row);
-    const struct kernel_pass behind = pass_behind(pass, rows);
+    const size_t rows = kernel_prologue_rows(pass, scan->first_row);
+    const struct kernel_pass after = pass_after(pass, rows);
     const size_t row_bytes = scan_row_bytes(scan);
-    const struct kernel_head head = {.before = scan->first_row,
-                                     .state = workspace + at.head,
-                                     .stack = {.first = (uint32_t *)(workspace + at.first),
-                                               .rows = workspace + at.rows,
-                                               .left = state_row(scan->state_out, row_bytes, STATE_BLOCKS)}};
-    if (behind.rows > 0 && !fits_stack(scan->first_row + rows, behind.rows))
+    const struct kernel_prologue prologue = {
+        .before = scan->first_row,
+        .state = workspace + at.prologue,
+        .carry_state = {.first = (uint32_t *)(workspace + at.first),
+                        .rows = workspace + at.rows,
+                        .left = state_row(scan->state_out, row_bytes, STATE_BLOCKS)}};
+    if (after.rows > 0 && !fits_carry_state(scan->first_row + rows, after.rows))
         return run_stages(pass, piece, workspace + at.pass);
-    const int error = kernel_run_ends(pass, piece, &head);
+    const int error = kernel_run_prologue_epilogue(pass, piece, &prologue);
     if (kernel_is_refused(error)) {
         cuda_forget((cudaError_t)error);
         return run_stages(pass, piece, workspace + at.pass);
     }
     table_status status = cuda_check(error, "the ends of a piece");
-    if (status != TABLE_OK || behind.rows == 0)
+    if (status != TABLE_OK || after.rows == 0)
         return status;
-    const struct kernel_carry carry = {NULL, piece->carry_out, &head.stack};
-    const struct kernel_piece rest = {rows > 0 ? head.state : piece->from, piece->to, piece->carry_out};
-    status = cuda_run_forms(scan, device, &behind, &carry, workspace + at.pass);
-    return status == TABLE_ERROR_STRATEGY ? run_stages(&behind, &rest, workspace + at.pass) : status;
+    const struct kernel_carry carry = {NULL, piece->carry_out, &prologue.carry_state};
+    const struct kernel_continued rest = {rows > 0 ? prologue.state : piece->from, piece->to, piece->carry_out};
+    status = cuda_run_algorithms(scan, device, &after, &carry, workspace + at.pass);
+    return status == TABLE_ERROR_STRATEGY ? run_stages(&after, &rest, workspace + at.pass) : status;
 }
 
 table_status cuda_piece(const struct scan *scan, const struct cuda_device *device, void *workspace) {
     const struct kernel_pass pass = cuda_pass(scan);
-    const struct kernel_piece piece = {scan->state, scan->state_out, scan->carry_out};
+    const struct kernel_continued piece = {scan->state, scan->state_out, scan->carry_out};
     const table_status status = cuda_check(cuda_count_nans(scan, &pass), "counting NaN");
     if (status != TABLE_OK)
         return status;

@@ -260,7 +260,7 @@ DEVICE void fence_device(EMULATOR_SITE) {
 }
 
 struct alignas(16) word_pair {
-    uint64_t value, mark;
+    uint64_t value, status;
 };
 DEVICE word_pair load_pair_relaxed(const word_pair *from, EMULATOR_SITE) {
     emulator::check_global(from, sizeof *from, alignof(word_pair), "load_pair_relaxed", file, line);
@@ -273,7 +273,7 @@ DEVICE word_pair load_pair_relaxed(const word_pair *from, EMULATOR_SITE) {
 DEVICE void store_pair_relaxed(word_pair *to, const word_pair &pair, EMULATOR_SITE) {
     emulator::check_global(to, sizeof *to, alignof(word_pair), "store_pair_relaxed", file, line);
     emulator::give_way(file, line, false);
-    if (emulator::fault_keeps(pair.mark))
+    if (emulator::fault_keeps(pair.status))
         return;
     if (!emulator::store_late(to, &pair, sizeof pair))
         emulator::store_sixteen(to, &pair);

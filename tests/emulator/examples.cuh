@@ -108,7 +108,7 @@ KERNEL pipeline_kernel(const uint32_t *in, uint32_t *out, unsigned tiles) {
         uint64_t sum = 0;
         for (unsigned from = thread_index(); from < block_count(); from += WARP_LANES) {
             word_pair word;
-            while ((word = load_pair_relaxed(&words[from])).mark == 0)
+            while ((word = load_pair_relaxed(&words[from])).status == 0)
                 wait_a_little(20);
             sum += word.value;
         }

@@ -10,7 +10,7 @@
 extern "C" {
 #include "../../src/cuda/fused.h"
 }
-#include "choose/facts.h"
+#include "choose/problem.h"
 #include "emulator.h"
 #include "examples.cuh"
 #include "fiber.h"
@@ -132,10 +132,10 @@ static bool fused_pieces_are_right() { return pieces_are_right(TABLE_STRATEGY_FU
 static bool form_is_right(const char *form, pair types, size_t rows, size_t columns, bool in_place) {
     const bool exclusive = columns % 2 == 1;
     bool right = true;
-    cuda_forced_form = form;
+    cuda_forced_algorithm = form;
     for (const uint32_t first : {99, 0}) /* the second time the workspace holds words that look like those to come */
         right = right && table_is_right(types, rows, columns, exclusive, TABLE_STRATEGY_FUSED, in_place, first);
-    cuda_forced_form = FORM_BEST;
+    cuda_forced_algorithm = FORM_BEST;
     return right;
 }
 
@@ -166,17 +166,17 @@ static const form_case FORM_CASES[] = {
     {FORM_BYTES, 4, BYTES, 5, 12, 77},
     {FORM_BYTES, 6, BYTES, 4, 12, 9},
     {FORM_BYTES, 16, BYTES, 20, 12, 77},
-    {FORM_PARKED, 4, SAME[0], 1, 3, 77},
-    {FORM_PARKED, 4, SAME[1], 3, 3, 77},
-    {FORM_PARKED, 4, SAME[2], 40, 3, 77},
-    {FORM_PARKED, 28, SAME[0], 100, 1, 99},
-    {FORM_PARKED, 16, SAME[0], 600, 1, 99}, /* stage 2 of many columns a block */
-    {FORM_PARKED, 4, BYTES, 12, 9, 77},
-    {FORM_PARKED, 28, BYTES, 60, 2, 77},
-    {FORM_GENERAL, 4, SAME[0], 1, 3, 77},
-    {FORM_GENERAL, 4, SAME[1], 3, 3, 77},
-    {FORM_GENERAL, 4, SAME[2], 40, 3, 77},
-    {FORM_GENERAL, 4, BYTES, 12, 9, 77},
+    {FORM_BUFFERED, 4, SAME[0], 1, 3, 77},
+    {FORM_BUFFERED, 4, SAME[1], 3, 3, 77},
+    {FORM_BUFFERED, 4, SAME[2], 40, 3, 77},
+    {FORM_BUFFERED, 28, SAME[0], 100, 1, 99},
+    {FORM_BUFFERED, 16, SAME[0], 600, 1, 99}, /* stage 2 of many columns a block */
+    {FORM_BUFFERED, 4, BYTES, 12, 9, 77},
+    {FORM_BUFFERED, 28, BYTES, 60, 2, 77},
+    {FORM_NO_BULK, 4, SAME[0], 1, 3, 77},
+    {FORM_NO_BULK, 4, SAME[1], 3, 3, 77},
+    {FORM_NO_BULK, 4, SAME[2], 40, 3, 77},
+    {FORM_NO_BULK, 4, BYTES, 12, 9, 77},
 };
 
 static bool form_is_right_everywhere(const char *form) {
@@ -202,8 +202,8 @@ static bool alone_is_right() {
 static bool wave_is_right() { return form_is_right_everywhere(FORM_WAVE); }
 static bool rows_are_right() { return form_is_right_everywhere(FORM_ROWS); }
 static bool bytes_are_right() { return form_is_right_everywhere(FORM_BYTES); }
-static bool parked_is_right() { return form_is_right_everywhere(FORM_PARKED); }
-static bool general_is_right() { return form_is_right_everywhere(FORM_GENERAL); }
+static bool buffered_is_right() { return form_is_right_everywhere(FORM_BUFFERED); }
+static bool no_bulk_is_right() { return form_is_right_everywhere(FORM_NO_BULK); }
 
 /* Stage 2 of more chunks than its kernel takes at once. */
 static bool fold_is_right() {
@@ -443,8 +443,8 @@ static const part PARTS[] = {
     {"wave", wave_is_right, !EMULATOR_SANITIZED},
     {"rows", rows_are_right, !EMULATOR_SANITIZED},
     {"bytes", bytes_are_right, !EMULATOR_SANITIZED},
-    {"parked", parked_is_right, !EMULATOR_SANITIZED},
-    {"general", general_is_right, !EMULATOR_SANITIZED},
+    {"buffered", buffered_is_right, !EMULATOR_SANITIZED},
+    {"no_bulk", no_bulk_is_right, !EMULATOR_SANITIZED},
     {"fold", fold_is_right, !EMULATOR_SANITIZED},
     {"pieces", pieces_in_stages_are_right, !EMULATOR_SANITIZED},
     {"fused pieces", fused_pieces_are_right, !EMULATOR_SANITIZED},

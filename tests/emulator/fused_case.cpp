@@ -315,7 +315,7 @@ static size_t nodes_of(const request &what, const char *form) {
         return wave_rows_of_tiles(what) * panels_of(what) <= wave_tiles ? both + what.overflow : 0;
     if (is_form(form, FORM_ROWS) || is_form(form, FORM_BYTES)) /* where the table is such */
         return both + what.overflow;
-    if (is_form(form, FORM_PARKED) || is_form(form, FORM_GENERAL))
+    if (is_form(form, FORM_BUFFERED) || is_form(form, FORM_NO_BULK))
         return parks ? both + what.overflow : 0;
     return 0;
 }
@@ -324,13 +324,13 @@ void check(const request &what, const char *form) {
     const prepared data = prepare(what);
     const outcome expected = by_cpu(what, data);
     size_t nodes = 0;
-    cuda_forced_form = form;
+    cuda_forced_algorithm = form;
     const unsigned rounds = harm ? 3 : !form || is_form(form, FORM_WAVE) ? 1 + random_bits() % 3 : 1;
     expect(by_graph(what, data, rounds, &nodes) == expected, "graph", form, what);
     expect(nodes_of(what, form) == 0 || nodes == nodes_of(what, form), "nodes", form, what);
     if (one_in(3))
         expect(by_call(what, data) == expected, "one call", form, what);
-    cuda_forced_form = FORM_BEST;
+    cuda_forced_algorithm = FORM_BEST;
 }
 
 request vary(pair types, size_t rows, size_t columns) {

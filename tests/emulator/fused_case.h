@@ -11,8 +11,8 @@
 extern "C" {
 #include "../../src/cuda/fused.h"
 }
-#include "choose/facts.h"
-#include "choose/shapes.h"
+#include "choose/problem.h"
+#include "choose/tuning.h"
 #include "support/forms.h"
 #include "types.h"
 

@@ -184,7 +184,7 @@ static void check_calls(const char *name, bool on_device, const std::function<ta
     }
 }
 
-/* How many calls of the runtime may fail with that error, one at a time, and the parked form still scans right: zeros
+/* How many calls of the runtime may fail with that error, one at a time, and the buffered pass still scans right: zeros
  * become the carry. */
 static unsigned survived(int error) {
     unsigned number = 0;
@@ -209,14 +209,14 @@ static unsigned survived(int error) {
     }
 }
 
-/* Somebody else has a part of the device, so that the blocks of the parked form cannot all be resident, or the device
+/* Somebody else has a part of the device, so that the blocks of the buffered pass cannot all be resident, or the device
  * has no cooperative launches, or the library no code for it: the separate stages take the pass. */
 static void check_refused_launch() {
-    cuda_forced_form = FORM_PARKED;
+    cuda_forced_algorithm = FORM_BUFFERED;
     for (const cudaError_t error :
          {cudaErrorCooperativeLaunchTooLarge, cudaErrorNotSupported, cudaErrorNoKernelImageForDevice})
         check(survived(error) > survived(cudaErrorMemoryAllocation), "a refused cooperative launch", error);
-    cuda_forced_form = FORM_BEST;
+    cuda_forced_algorithm = FORM_BEST;
 }
 
 /* A device of a generation that no machine code is for: the separate stages take what a fused pass takes elsewhere. */
@@ -263,12 +263,12 @@ int main() {
     check_refused_launch(); /* counts, which streams and parts, whose threads draw random numbers, would change */
     check_calls("device, host", true, [](void *data) { return scan(TABLE_STRATEGY_HOST, true, data); });
     check_calls("device, recursive", true, [](void *data) { return scan(TABLE_STRATEGY_RECURSIVE, false, data); });
-    cuda_forced_form = FORM_PARKED;
+    cuda_forced_algorithm = FORM_BUFFERED;
     check_calls("device, fused", true, [](void *data) { return scan(TABLE_STRATEGY_FUSED, true, data); });
-    cuda_forced_form = FORM_ALONE;
+    cuda_forced_algorithm = FORM_ALONE;
     check_calls("device, fused, a small table", true,
                 [](void *data) { return scan(TABLE_STRATEGY_FUSED, true, data, ROWS / 3); });
-    cuda_forced_form = FORM_BEST;
+    cuda_forced_algorithm = FORM_BEST;
     check_calls("host, recursive", false, [](void *data) { return scan(TABLE_STRATEGY_RECURSIVE, true, data); });
     check_calls("device, goes on", true, go_on);
     check_calls("device, goes on, refused", true, go_on, cudaErrorNotSupported);

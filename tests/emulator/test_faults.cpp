@@ -57,12 +57,14 @@ static struct {
     const char *why;
 } spared[] = {
     {"resident/wave_exchange.cuh", 2, "what is not cleared matters where a word holds the new tag by chance"},
-    {"persistent/packed.cuh", 1, "words are cleared long before a packed tile of these tables tells its totals"},
+    {"persistent/packed.cuh", 1,
+     "descriptors are cleared long before a packed tile of these tables publishes its totals"},
     {"persistent/packed.cuh", 1, "the last packed tile of a block writes nothing that others still read"},
-    {"persistent/adds/wide.cuh", 1,
+    {"persistent/stage2/prefix_wide.cuh", 1,
      "totals come long after the ring was cleared; one seed in hundreds has it otherwise"},
-    {"segments/tile.cuh", 1, "the list of runs is read after the barriers of join_runs() alone"},
-    {"segments/totals.cu", 1, "totals of totals have more tiles than blocks in tables of millions of rows alone"},
+    {"segments/segment_tile.cuh", 1, "the list of runs is read after the barriers of join_runs() alone"},
+    {"segments/segment_totals.cu", 1,
+     "totals of totals have more tiles than blocks in tables of millions of rows alone"},
 };
 
 static bool is_spared(const std::string &place) {

@@ -176,7 +176,7 @@ static void check_packed(const plan &what) {
                 made.out_gap = (made.types.out == TABLE_U64 ? 2 : 4) * (one_in(2) ? random_bits() % 5 : 0);
                 made.offset = one_in(2) ? 4 : 0;
                 share_carry(made);
-                check(made, one_in(4) ? FORM_GENERAL : what.form);
+                check(made, one_in(4) ? FORM_NO_BULK : what.form);
             }
 }
 
@@ -299,25 +299,25 @@ static const plan PLANS[] = {
     {check_wide, FORM_WAVE, 4, 9, ALL, {129, 1000, 4097}, 3, "several panels"},
     {check_units, FORM_ALONE, 4, 9, FLOATS, WIDTHS, 4, "several units to a lone block, or the wave"},
     {check_units, FORM_WAVE, 20, 9, FLOATS, WIDTHS, 4, "several units to a tile of the wave"},
-    {check_units, FORM_PARKED, 4, 9, FLOATS, WIDTHS, 2, "several units to a parked tile"},
-    {check_units, FORM_GENERAL, 4, 9, FLOATS, WIDTHS, 1, "the same with few bulk copies"},
+    {check_units, FORM_BUFFERED, 4, 9, FLOATS, WIDTHS, 2, "several units to a buffered tile"},
+    {check_units, FORM_NO_BULK, 4, 9, FLOATS, WIDTHS, 1, "the same with few bulk copies"},
     {check_late_overflow, FORM_WAVE, 4, 9, UNSIGNED, {1, 3}, 60, "totals do not tell that the overflow's word is set"},
     {check_clearing_waves, FORM_WAVE, 4, 9, ALL, {1, 3, 8, 40}, 3, "a count that says that a block is clearing"},
     {check_waves_and_bytes, FORM_WAVE, 4, 9, ALL, {1, 3, 8, 40}, 6, "a byte of the count belongs to another call"},
     {check_waves_without_clearing, FORM_WAVE, 4, 9, ALL, {1, 3, 8, 40}, 6, "words of the launch before are left"},
-    {check_boundaries, FORM_PARKED, 4, 9, ALL, WIDTHS, 24, "tiles that are parked, bulk copies"},
-    {check_wide, FORM_PARKED, 4, 9, ALL, {129, 1000, 4097}, 3, "several panels"},
-    {check_boundaries, FORM_GENERAL, 4, 8, ALL, WIDTHS, 32, "the same without bulk copies"},
-    {check_long, FORM_PARKED, 4, 9, ALL, {1, 2, 6, 32}, 1, "more chunks than are looked at in one go", 130},
-    {check_long, FORM_PARKED, 4, 9, WORD, {12}, 1, "more chunks than stage 2 has room for", 290},
-    {check_long, FORM_PARKED, 4, 9, ALL, {40}, 1, "the same of two panels", 65},
+    {check_boundaries, FORM_BUFFERED, 4, 9, ALL, WIDTHS, 24, "tiles that are buffered, bulk copies"},
+    {check_wide, FORM_BUFFERED, 4, 9, ALL, {129, 1000, 4097}, 3, "several panels"},
+    {check_boundaries, FORM_NO_BULK, 4, 8, ALL, WIDTHS, 32, "the same without bulk copies"},
+    {check_long, FORM_BUFFERED, 4, 9, ALL, {1, 2, 6, 32}, 1, "more chunks than are looked at in one go", 130},
+    {check_long, FORM_BUFFERED, 4, 9, WORD, {12}, 1, "more chunks than stage 2 has room for", 290},
+    {check_long, FORM_BUFFERED, 4, 9, ALL, {40}, 1, "the same of two panels", 65},
     {check_boundaries, FORM_BEST, 4, 9, ALL, WIDTHS, 32, "each form gives way to the next"},
-    {check_long, FORM_PARKED, 2, 9, ALL, {1, 6, 32}, 1, "fewer tiles at once than chunks of a group of stage 2", 130},
+    {check_long, FORM_BUFFERED, 2, 9, ALL, {1, 6, 32}, 1, "fewer tiles at once than chunks of a group of stage 2", 130},
 
-    {check_shared_chunks, FORM_PARKED, 4, 9, ALL, {100, 132}, 3, "nobody does stage 2: a chain"},
-    {check_shared_chunks, FORM_PARKED, 8, 9, ALL, {20, 36, 60, 64, 260, 300}, 6, "up to two blocks do, or nobody"},
-    {check_shared_chunks, FORM_PARKED, 28, 9, ALL, {68, 100, 124}, 6, "up to eight, of 16 columns each, or nobody"},
-    {check_shared_chunks, FORM_PARKED, 16, 9, ALL, {600, 1000}, 24, "of 256 columns each"},
+    {check_shared_chunks, FORM_BUFFERED, 4, 9, ALL, {100, 132}, 3, "nobody does stage 2: a chain"},
+    {check_shared_chunks, FORM_BUFFERED, 8, 9, ALL, {20, 36, 60, 64, 260, 300}, 6, "up to two blocks do, or nobody"},
+    {check_shared_chunks, FORM_BUFFERED, 28, 9, ALL, {68, 100, 124}, 6, "up to eight, of 16 columns each, or nobody"},
+    {check_shared_chunks, FORM_BUFFERED, 16, 9, ALL, {600, 1000}, 24, "of 256 columns each"},
 
     {check_bytes, FORM_BYTES, 4, 9, BYTES, {2, 5, 12}, 8, "read twice; a chain"},
     {check_bytes, FORM_BYTES, 6, 9, BYTES, {1, 3, 4, 6, 7}, 16, "one block for stage 2"},
@@ -330,10 +330,10 @@ static const plan PLANS[] = {
      8,
      "up to four; 44, 48: a quarter of the lanes is idle"},
 
-    {check_packed, FORM_PARKED, 4, 9, ANY_BYTES, {12, 100}, 4, "12: one block for stage 2; 100: a chain"},
-    {check_packed, FORM_PARKED, 8, 9, ANY_BYTES, {16, 20, 32, 36, 64}, 8, "one or two; 36, 64: nobody"},
-    {check_packed, FORM_PARKED, 28, 9, ANY_BYTES, {60, 68, 100}, 6, "up to seven of 16 columns each"},
-    {check_packed, FORM_PARKED, 20, 9, ANY_BYTES, {140, 124}, 6, "five of 32; or nobody"},
+    {check_packed, FORM_BUFFERED, 4, 9, ANY_BYTES, {12, 100}, 4, "12: one block for stage 2; 100: a chain"},
+    {check_packed, FORM_BUFFERED, 8, 9, ANY_BYTES, {16, 20, 32, 36, 64}, 8, "one or two; 36, 64: nobody"},
+    {check_packed, FORM_BUFFERED, 28, 9, ANY_BYTES, {60, 68, 100}, 6, "up to seven of 16 columns each"},
+    {check_packed, FORM_BUFFERED, 20, 9, ANY_BYTES, {140, 124}, 6, "five of 32; or nobody"},
 
     {check_rows, FORM_ROWS, 6, 9, LONG_WORDS, {34, 36, 48}, 6, "three blocks for stage 2"},
     {check_rows, FORM_ROWS, 6, 9, WORDS, {17, 31, 33}, 6, "rows of no whole vectors"},

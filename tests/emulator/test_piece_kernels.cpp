@@ -5,7 +5,7 @@
 #include <cstring>
 #include <vector>
 
-#include <choose/facts.h>
+#include <choose/problem.h>
 #include <kernels.h>
 
 #include "cuda_runtime.h"
@@ -85,9 +85,9 @@ struct device_memory {
     ~device_memory() { cudaFree(data); }
 };
 
-static bool run_stages(const kernel_pass &pass, const kernel_piece &goes_on) {
-    const device_memory workspace(kernel_piece_workspace(&pass));
-    return kernel_run_piece(&pass, &goes_on, workspace.data) == 0 && cudaDeviceSynchronize() == cudaSuccess;
+static bool run_stages(const kernel_pass &pass, const kernel_continued &goes_on) {
+    const device_memory workspace(kernel_continued_workspace(&pass));
+    return kernel_run_continued(&pass, &goes_on, workspace.data) == 0 && cudaDeviceSynchronize() == cudaSuccess;
 }
 
 /* How often each form has taken what is behind a head, and none has. */
@@ -95,40 +95,40 @@ struct form_count {
     const char *name;
     unsigned taken;
 };
-static form_count form_counts[] = {{"rows", 0}, {"parked", 0}, {"general", 0}, {"none", 0}};
+static form_count form_counts[] = {{"rows", 0}, {"buffered", 0}, {"no_bulk", 0}, {"none", 0}};
 
 /* The ends of a piece, and a form of the fused pass over what lies behind the head; or if the form does not take that,
  * the stages, from the state behind the head on. */
-static bool run_fused(const kernel_pass &pass, const kernel_piece &goes_on, uint64_t before, size_t state_bytes) {
-    const size_t row = pass.columns * type_bytes(pass.out_type), rows = kernel_head_rows(&pass, before);
-    const device_memory first(sizeof(uint32_t)), stack(KERNEL_STACK_ROWS * row), behind_head(state_bytes);
-    const kernel_head head = {before,
-                              behind_head.data,
-                              {static_cast<uint32_t *>(first.data), stack.data,
-                               state_row(static_cast<sum_state *>(goes_on.to), row, STATE_BLOCKS)}};
-    if (kernel_run_ends(&pass, &goes_on, &head) != 0)
+static bool run_fused(const kernel_pass &pass, const kernel_continued &goes_on, uint64_t before, size_t state_bytes) {
+    const size_t row = pass.columns * type_bytes(pass.out_type), rows = kernel_prologue_rows(&pass, before);
+    const device_memory first(sizeof(uint32_t)), carry_state(KERNEL_CARRY_ROWS * row), prologue_state(state_bytes);
+    const kernel_prologue prologue = {before,
+                                      prologue_state.data,
+                                      {static_cast<uint32_t *>(first.data), carry_state.data,
+                                       state_row(static_cast<sum_state *>(goes_on.to), row, STATE_BLOCKS)}};
+    if (kernel_run_prologue_epilogue(&pass, &goes_on, &prologue) != 0)
         return false;
-    kernel_pass behind = pass;
-    behind.rows -= rows;
-    behind.in = static_cast<const char *>(pass.in) + rows * pass.in_stride * type_bytes(pass.in_type);
-    behind.out = static_cast<char *>(pass.out) + rows * pass.out_stride * type_bytes(pass.out_type);
-    if (behind.rows == 0)
+    kernel_pass after = pass;
+    after.rows -= rows;
+    after.in = static_cast<const char *>(pass.in) + rows * pass.in_stride * type_bytes(pass.in_type);
+    after.out = static_cast<char *>(pass.out) + rows * pass.out_stride * type_bytes(pass.out_type);
+    if (after.rows == 0)
         return cudaDeviceSynchronize() == cudaSuccess;
     static unsigned turn = 0;
     form_count &count = form_counts[turn++ % 3];
-    const kernel_form *form = kernel_forms;
+    const kernel_algorithm *form = kernel_algorithms;
     while (strcmp(form->name, count.name) != 0)
         form++;
-    const device_memory workspace(form->workspace(&behind));
-    const kernel_carry carry = {nullptr, goes_on.carry_out, &head.stack};
-    const int error = form->run(&behind, &carry, workspace.data);
+    const device_memory workspace(form->workspace(&after));
+    const kernel_carry carry = {nullptr, goes_on.carry_out, &prologue.carry_state};
+    const int error = form->run(&after, &carry, workspace.data);
     if (!kernel_is_refused(error)) {
         count.taken++;
         return error == 0 && cudaDeviceSynchronize() == cudaSuccess;
     }
     form_counts[3].taken++;
-    const kernel_piece rest = {rows > 0 ? head.state : goes_on.from, goes_on.to, goes_on.carry_out};
-    return run_stages(behind, rest);
+    const kernel_continued rest = {rows > 0 ? prologue.state : goes_on.from, goes_on.to, goes_on.carry_out};
+    return run_stages(after, rest);
 }
 
 static bool piece(const table_case &what, char *in, char *out, size_t first, size_t rows, void *from, void *to,
@@ -145,14 +145,14 @@ static bool piece(const table_case &what, char *in, char *out, size_t first, siz
     pass.out_type = what.out;
     pass.chunk_rows = kernel_chunk_rows(what.out, what.columns);
     pass.exclusive = what.exclusive;
-    const kernel_piece goes_on = {from, to, carry};
+    const kernel_continued goes_on = {from, to, carry};
     return random_below(4) == 0 ? run_stages(pass, goes_on) : run_fused(pass, goes_on, before, state_bytes);
 }
 
 /* Rows that were summed before: few, or so many that the tree above the table has many blocks, some of which become one
- * in the table. Whole stacks end at multiples of 2^KERNEL_STACK_LEVELS units, over which no pass goes. */
+ * in the table. Whole stacks end at multiples of 2^KERNEL_CARRY_LEVELS units, over which no pass goes. */
 static uint64_t rows_before() {
-    const uint64_t most = uint64_t(KERNEL_UNIT_ROWS) << KERNEL_STACK_LEVELS;
+    const uint64_t most = uint64_t(KERNEL_UNIT_ROWS) << KERNEL_CARRY_LEVELS;
     const uint64_t any = random_below(uint64_t(1) << (random_below(3) ? 24 : 50)), ones = uint64_t(1)
                                                                                           << random_below(34);
     const uint64_t rows =

@@ -10,10 +10,10 @@
 
 __attribute__((constructor)) static void force(void) {
     const char *const wanted = getenv("TUPLESCAN_FORM");
-    for (const struct kernel_form *form = kernel_forms; wanted && form->name; form++)
+    for (const struct kernel_algorithm *form = kernel_algorithms; wanted && form->name; form++)
         if (strcmp(form->name, wanted) == 0)
-            cuda_forced_form = form->name;
-    if (wanted && !cuda_forced_form) {
+            cuda_forced_algorithm = form->name;
+    if (wanted && !cuda_forced_algorithm) {
         fprintf(stderr, "TUPLESCAN_FORM=%s: no such form of the fused pass\n", wanted);
         exit(64);
     }

@@ -12,10 +12,11 @@ static struct way list[MOST_FORMS];
 const struct way *const ways = list;
 size_t way_count;
 
-static void enter(const struct way *way) { cuda_forced_form = way->context; }
+static void enter(const struct way *way) { cuda_forced_algorithm = way->context; }
 
 __attribute__((constructor)) static void list_forms(void) {
-    for (const struct kernel_form *form = kernel_forms; form->name && way_count < MOST_FORMS; form++, way_count++) {
+    for (const struct kernel_algorithm *form = kernel_algorithms; form->name && way_count < MOST_FORMS;
+         form++, way_count++) {
         snprintf(names[way_count], sizeof names[way_count], "cuda, fused, %s", form->name);
         list[way_count] =
             (struct way){names[way_count], TABLE_BACKEND_CUDA, &device_memory, true,       cuda_stream_open,

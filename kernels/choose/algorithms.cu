@@ -1,0 +1,108 @@
+/* The algorithms of the fused pass, in the order in which they are asked. Each is described in its own file, and their
+ * differences in kernels/README.md.
+ *
+ * The alone algorithm has kernels for every pair of types. The others refuse integers that become floats, small floats
+ * that become f64, NaNs that count as nothing, and tables that are not aligned to their type; and the wave refuses
+ * small floats, too. The separate stages do all of these. */
+#include <climits>
+
+#include "choose/algorithms.h"
+#include "choose/dispatch.cuh"
+#include "choose/tuning.h"
+#include "device.cuh"
+
+/* Rows of a table so flat that the exchange of the other algorithms, six descriptors a column, would be a tenth of it
+ * or more. */
+constexpr size_t FLAT_ROWS = 64;
+
+/* One chunk, of which a lone block for each panel has at most a quarter. Each block has a multiprocessor to itself,
+ * unless the table is flat. */
+static bool alone_takes(const kernel_problem *problem) {
+    return problem->chunks == 1 && problem->rows <= problem->chunk_rows / ALONE_SHARES &&
+           (problem->panels <= problem->processors || problem->rows <= FLAT_ROWS);
+}
+
+/* Tables whose tiles all run at once. */
+static bool wave_takes(const kernel_problem *problem) { return !fills_device(problem); }
+
+static bool takes_all(const kernel_problem *) { return true; }
+
+static size_t no_workspace(const kernel_pass *) { return 0; }
+
+/* The part of an algorithm that has the pass's pair of types. */
+template <class ALGORITHM, int PART = 0>
+static int run_part_of(const kernel_pass *pass, const kernel_carry *carry, void *workspace) {
+    if constexpr (PART < KERNEL_PARTS) {
+        if (part_of_types(pass->in_type, pass->out_type) == PART)
+            return ALGORITHM::template run<PART>(pass, carry, workspace);
+        return run_part_of<ALGORITHM, PART + 1>(pass, carry, workspace);
+    }
+    return static_cast<int>(cudaErrorNotSupported);
+}
+
+/* The alone algorithm sets the word of the first overflow where one panel has all columns. Otherwise it only lowers the
+ * word, as the wave does, and the word is set before. */
+static int set_overflow(const kernel_pass *pass) {
+    if (!pass->first_overflow)
+        return 0;
+    return static_cast<int>(cudaMemsetAsync(pass->first_overflow, 0xff, sizeof *pass->first_overflow,
+                                            static_cast<cudaStream_t>(pass->stream)));
+}
+static int run_alone(const kernel_pass *pass, const kernel_carry *carry, void *workspace) {
+    const bool one_panel = pass->columns * type_bytes(pass->out_type) <= KERNEL_PANEL_BYTES;
+    const int error = one_panel ? 0 : set_overflow(pass);
+    return error == 0 ? algorithm_alone::run(pass, carry, workspace) : error;
+}
+static int run_wave(const kernel_pass *pass, const kernel_carry *carry, void *workspace) {
+    const int error = set_overflow(pass);
+    return error == 0 ? run_part_of<algorithm_wave>(pass, carry, workspace) : error;
+}
+
+/* The part that has the types of a batch. */
+template <int PART = 0> static int run_batch_panels(const kernel_batch *batch, void *workspace) {
+    if constexpr (PART < KERNEL_PARTS) {
+        if (part_of_types(batch->in_type, batch->out_type) == PART)
+            return algorithm_batch::run<PART>(batch, workspace);
+        return run_batch_panels<PART + 1>(batch, workspace);
+    }
+    return static_cast<int>(cudaErrorNotSupported);
+}
+
+/* Batches of long tables of few columns, with at least a tile for each multiprocessor. A partial tile costs as much as
+ * a whole one: so at least three quarters of the tiles' rows must be in the tables.
+ * docs/lab/2026-11-28.md#several-tables-in-registers */
+size_t kernel_batch_panels_workspace(const kernel_batch *batch, unsigned processors, int gpu) {
+    const size_t element = type_bytes(batch->out_type), count = MEMORY_VECTOR_BYTES / element, columns = batch->columns;
+    const size_t rows = kernel_chunk_rows(batch->out_type, columns), chunks = (batch->rows + rows - 1) / rows;
+    const ptrdiff_t gapless = static_cast<ptrdiff_t>(columns), apart = static_cast<ptrdiff_t>(count);
+    if (gpu < 90 || batch->exclusive || batch->load.without_nan || batch->first_overflow || element < 4 ||
+        type_bytes(batch->in_type) != element || type_is_float(batch->in_type) != type_is_float(batch->out_type) ||
+        columns * element > MOST_TABLE_BYTES || (columns & (columns - 1)) != 0 || batch->in_stride != gapless ||
+        batch->out_stride != gapless || batch->in_step % apart != 0 || batch->out_step % apart != 0 ||
+        batch->tables > INT32_MAX / chunks || batch->tables * chunks < processors ||
+        4 * batch->rows < 3 * chunks * rows)
+        return 0;
+    kernel_pass wide = pass_of_table(*batch);
+    wide.columns *= batch->tables;
+    return algorithm_buffered::workspace(&wide);
+}
+
+int kernel_run_batch_panels(const kernel_batch *batch, void *workspace) { return run_batch_panels(batch, workspace); }
+
+const kernel_algorithm kernel_algorithms[] = {
+    {"alone", 75, alone_takes, false, true, no_workspace, run_alone},
+    {"wave", 90, wave_takes, false, false, algorithm_wave::workspace, run_wave},
+    {"rows", ROWS_OLDEST_GPU, rows_takes, true, false, algorithm_rows::workspace, run_part_of<algorithm_rows>},
+    {"bytes", BYTES_OLDEST_GPU, bytes_can, false, false, algorithm_bytes::workspace, algorithm_bytes::run},
+    {"buffered", 90, takes_all, true, false, algorithm_buffered::workspace, run_part_of<algorithm_buffered>},
+    {"no_bulk", BUFFERED_OLDEST_GPU, takes_all, true, false, algorithm_buffered::workspace,
+     run_part_of<algorithm_no_bulk>},
+    {nullptr, INT_MAX, nullptr, false, false, nullptr, nullptr},
+};
+
+/* Blocks that wait for each other must all be resident. They may not be where another process has a part of the device,
+ * or where the device has no cooperative launches. */
+int kernel_is_refused(int error) {
+    return error == static_cast<int>(cudaErrorCooperativeLaunchTooLarge) ||
+           error == static_cast<int>(cudaErrorNotSupported);
+}

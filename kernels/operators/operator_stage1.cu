@@ -1,0 +1,41 @@
+/* Stage 1 of operators: the element of each unit of rows, which is a row of totals. */
+#include "operators/operator_launch.cuh"
+
+/* A block a tile; a cell is read once. */
+template <class OPS, bool GOES_ON> KERNEL LAUNCH_BOUNDS(most_threads<typename OPS::Value>(), 3)
+    operator_totals_kernel(operator_pass pass, typename OPS::Stored *prefixes) {
+    typedef typename OPS::Value Value;
+    typedef typename OPS::Element Element;
+    SHARED_DYNAMIC(unsigned char, memory);
+    const operator_tile<OPS, GOES_ON> tile(pass, memory, block_index());
+    if (tile.is_beyond())
+        return;
+    int rule = tile.load();
+    for (bool is_done = false; !is_done;) {
+        OPS::with_rule(rule, [&](auto known) {
+            constexpr int RULE = decltype(known)::value;
+            tile.template put_total<RULE>();
+            block_barrier();
+            Value spoiled = 0;
+            tile.template join_runs<RULE>([&](unsigned unit, unsigned column, const Element &element) {
+                OPS::look_at(element, spoiled);
+                if (tile.has(unit, column))
+                    OPS::write(tile.row_of(prefixes, tile.place.first_unit + unit + 1, column), element);
+            });
+            tile.raise(tile_memory<OPS>::IS_DOUBTFUL, spoiled != 0);
+        });
+        block_barrier();
+        is_done = rule == pass.careful || !tile.is_raised(tile_memory<OPS>::IS_DOUBTFUL);
+        rule = pass.careful;
+    }
+    if constexpr (GOES_ON)
+        OPS::with_careful_rule(pass.careful, [&](auto known) { tile.template leave_runs<decltype(known)::value>(); });
+}
+
+int kernel_operator_totals(const kernel_operator_pass *given, void *prefixes) {
+    return run_operator_tiles(*given, false, [&](auto ops, auto goes_on, const operator_pass &pass, unsigned blocks) {
+        typedef decltype(ops) Ops;
+        return launch_operator_tiles<Ops>(operator_totals_kernel<Ops, decltype(goes_on)::value>, pass, blocks,
+                                          given->pass.stream, static_cast<typename Ops::Stored *>(prefixes));
+    });
+}

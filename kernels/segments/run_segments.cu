@@ -1,0 +1,164 @@
+/* Segments: the plan of a pass, its launches in order, and how many NaNs count as nothing. */
+#include "operators/operator_launch.cuh"
+#include "segments/segment_tile.cuh"
+
+constexpr unsigned WORKSPACE_ALIGNMENT = 256, LEAST_ROWS = 2 * UNIT_ROWS;
+constexpr size_t ENOUGH_TILES = 4 /* for each multiprocessor */, CHUNK_LEAST = 1024;
+
+/* Hands out the workspace. Without one, counts its bytes. */
+struct segment_cutter {
+    char *memory;
+    size_t bytes = 0;
+    bool fits = true;
+
+    template <class T = void> T *cut(size_t count, size_t each) {
+        size_t size = 0, end = 0;
+        fits = fits && !__builtin_mul_overflow(count, each, &size) &&
+               !__builtin_add_overflow(bytes, size + WORKSPACE_ALIGNMENT, &end) && size <= SIZE_MAX / 2;
+        if (!fits)
+            return nullptr;
+        void *const at = memory ? memory + bytes : nullptr;
+        bytes = end / WORKSPACE_ALIGNMENT * WORKSPACE_ALIGNMENT;
+        return static_cast<T *>(at);
+    }
+};
+
+static uint64_t most_segments(const kernel_segmented_pass &from) {
+    const uint64_t limit = segments_limit(from);
+    return is_counted(from.segments.kind) || limit < from.pass.rows ? limit : from.pass.rows;
+}
+
+/* The tables of totals, and of the segments that they are of. */
+static void cut_levels(const kernel_segmented_pass &from, segment_cutter &cutter, segment_plan &plan) {
+    const size_t rows = from.pass.rows, value = type_bytes(from.kept);
+    for (unsigned level = 0; level <= SEGMENT_LEVELS; level++) {
+        segment_level &own = plan.level[level];
+        const unsigned shift = UNIT_BITS * level;
+        own.rows = level == 0 ? rows : rows > 0 && shift < 64 ? (rows - 1) >> shift : 0;
+        if (level > 0 && own.rows == 0)
+            break;
+        plan.levels = level;
+        if (level > 0)
+            own.owners = cutter.cut<uint32_t>(own.rows, sizeof(uint32_t));
+    }
+    for (unsigned level = 1; level <= plan.levels; level++) {
+        plan.level[level].totals = cutter.cut(plan.level[level].rows * value, from.pass.columns);
+        plan.level[level].aligned = cutter.cut(plan.level[level].rows * value, from.pass.columns);
+        plan.level[level].prefixes = cutter.cut(plan.level[level].rows * value, from.pass.columns);
+    }
+}
+
+static bool make_plan(const kernel_segmented_pass &from, void *workspace, segment_plan &plan) {
+    segment_cutter cutter{static_cast<char *>(workspace)};
+    const size_t columns = from.pass.columns, value = type_bytes(from.kept);
+    const uint64_t rows = from.pass.rows, items = from.segments.count < rows ? rows : from.segments.count;
+    plan.where.header = cutter.cut<segment_header>(1, sizeof(segment_header));
+    plan.where.rows = rows;
+    plan.where.is_wide = rows > UINT32_MAX;
+    plan.where.is_reversed = from.is_reversed != 0;
+    plan.where.offsets = cutter.cut(most_segments(from) + 1, plan.where.is_wide ? sizeof(uint64_t) : sizeof(uint32_t));
+    if (from.segments.kind != KERNEL_SEGMENT_OFFSETS)
+        plan.chunk_sums = cutter.cut<uint64_t>(items / CHUNK_LEAST + 1, sizeof(uint64_t));
+    plan.carry_in = from.carry_in;
+    if (from.carry_in && from.carry_out) {
+        cutter.fits = cutter.fits && !__builtin_mul_overflow(columns, value, &plan.carry_bytes) &&
+                      !__builtin_mul_overflow(plan.carry_bytes, from.segments.count, &plan.carry_bytes);
+        plan.carry_in = plan.carry_copy = cutter.cut(plan.carry_bytes, 1);
+    }
+    if (columns > 0)
+        cut_levels(from, cutter, plan);
+    plan.bytes = cutter.bytes;
+    return cutter.fits && most_segments(from) < UINT32_MAX;
+}
+
+size_t kernel_segments_workspace(const kernel_segmented_pass *pass) {
+    segment_plan plan = {};
+    return make_plan(*pass, nullptr, plan) ? plan.bytes : SIZE_MAX;
+}
+
+/* Long and narrow tiles where there are enough of them. Their longest pieces leave a window of at least half a tile. */
+static int cut_tiles(const kernel_segmented_pass &from, segment_plan &plan) {
+    const size_t value = type_bytes(from.kept), columns = from.pass.columns;
+    const bool wants_segments = has_rows_of_segments(from);
+    size_t most = 0;
+    int device = 0, processors = 0, error = most_shared_bytes(&most);
+    if (error == 0)
+        error = static_cast<int>(cudaGetDevice(&device));
+    if (error == 0)
+        error = static_cast<int>(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
+    const size_t enough = ENOUGH_TILES * static_cast<size_t>(processors);
+    plan.log_across = log_above(columns, log_above(SEGMENT_TILE_BYTES / LEAST_ROWS / value, 31));
+    while (plan.log_across > 0 && segment_shared_bytes(LEAST_ROWS, plan.log_across, value, wants_segments) > most)
+        plan.log_across--;
+    const size_t across = size_t(1) << plan.log_across, panels = (columns + across - 1) / across;
+    size_t rows = SEGMENT_TILE_BYTES / 2 / value / across;
+    while (rows > LEAST_ROWS && ((rows > 2 * LEAST_ROWS && from.pass.rows / (rows - UNIT_ROWS) * panels < enough) ||
+                                 segment_shared_bytes(rows, plan.log_across, value, wants_segments) > most))
+        rows /= 2;
+    plan.tile_rows = static_cast<unsigned>(rows < LEAST_ROWS ? LEAST_ROWS : rows);
+    plan.where.most_piece = plan.tile_rows / 2 < MOST_PIECE ? plan.tile_rows / 2 : MOST_PIECE;
+    return error;
+}
+
+struct nan_pass {
+    segment_where where;
+    const void *in;
+    ptrdiff_t stride;
+    size_t columns;
+    any_type any;
+    uint64_t *nans;
+};
+
+KERNEL LAUNCH_BOUNDS(EACH_THREADS, 1) segment_nans_kernel(nan_pass pass) {
+    uint64_t count = 0;
+    const uint64_t segments = pass.where.count();
+    if (!pass.where.is_right() || segments == 0)
+        return;
+    const uint64_t first = pass.where.offset(0), rows = pass.where.offset(segments) - first;
+    each_index(rows * pass.columns, [&](uint64_t index) {
+        const uint64_t row = index / pass.columns;
+        const ptrdiff_t at =
+            static_cast<ptrdiff_t>(first + row) * pass.stride + static_cast<ptrdiff_t>(index - row * pass.columns);
+        const double value = any_value_at<double>(pass.in, at, pass.any);
+        count += value != value;
+    });
+    if (count > 0)
+        atomic_add(pass.nans, count);
+}
+
+static int count_nans(const kernel_segmented_pass &from, const segment_plan &plan) {
+    const kernel_pass &given = from.pass;
+    if (!given.load.nans || !type_is_float(given.in_type) || given.rows == 0 || given.columns == 0)
+        return 0;
+    const nan_pass pass = {plan.where,
+                           given.in,
+                           given.in_stride,
+                           given.columns,
+                           any_type{static_cast<uint8_t>(given.in_type),
+                                    static_cast<uint8_t>(type_bytes(given.in_type)),
+                                    !is_aligned(given.in, given.in_type), false},
+                           given.load.nans};
+    return launch(segment_nans_kernel, each_blocks(given.rows * given.columns), EACH_THREADS, 0, given.stream, pass);
+}
+
+int kernel_run_segments(const kernel_segmented_pass *pass, void *workspace) {
+    segment_plan plan = {};
+    if (!make_plan(*pass, workspace, plan))
+        return static_cast<int>(cudaErrorInvalidValue);
+    int error = cut_tiles(*pass, plan);
+    if (error == 0)
+        error = run_segment_offsets(*pass, plan);
+    if (error != 0 || pass->pass.columns == 0)
+        return error;
+    if (plan.carry_copy)
+        error =
+            static_cast<int>(cudaMemcpyAsync(plan.carry_copy, pass->carry_in, plan.carry_bytes,
+                                             cudaMemcpyDeviceToDevice, static_cast<cudaStream_t>(pass->pass.stream)));
+    if (error == 0)
+        error = count_nans(*pass, plan);
+    if (error == 0)
+        error = run_segment_totals(*pass, plan);
+    if (error == 0)
+        error = run_segment_sweep(*pass, plan);
+    return error == 0 ? run_segment_results(*pass, plan) : error;
+}

@@ -1,0 +1,65 @@
+/* The elements joined down the rows of a segment: sums, and the numbers of operators/operator_ops.cuh. An element is
+ * its value, and each operation on a type of values has kernels of its own. */
+#ifndef SEGMENTS_SEGMENT_OPS_CUH
+#define SEGMENTS_SEGMENT_OPS_CUH
+
+#include "operators/operator_ops.cuh"
+
+template <int OPERATION, class VALUE> struct segment_ops {
+    typedef VALUE Value;
+    static constexpr bool IS_SUM = OPERATION == KERNEL_SUM;
+    static constexpr bool CHECKS_OVERFLOW = IS_SUM && may_reorder<VALUE>();
+
+    /* `later` follows `earlier` in the table. */
+    static DEVICE Value join(Value earlier, Value later) {
+        if constexpr (IS_SUM)
+            return combine(earlier, later);
+        else
+            return number_ops<VALUE>::template after<OPERATION>(later, earlier);
+    }
+    /* A value that changes no result. */
+    static DEVICE Value nothing() {
+        if constexpr (IS_SUM)
+            return sum_identity<VALUE>();
+        else
+            return number_ops<VALUE>::no_term(OPERATION);
+    }
+    /* The start of a segment where the caller has no row for it. */
+    static DEVICE Value start() {
+        if constexpr (IS_SUM)
+            return 0;
+        else
+            return nothing();
+    }
+};
+
+/* Calls run(OPS()) for the operation on values that are kept as that type. */
+template <class RUN> static int with_segment_ops(kernel_operation operation, table_type kept, const RUN &run) {
+#define RUN_OPS(OPERATION, TYPE, C)                                                                                    \
+    if (operation == KERNEL_##OPERATION && kept == TABLE_##TYPE)                                                       \
+        return run(segment_ops<KERNEL_##OPERATION, C>());
+#define RUN_EXTREMES(OPERATION)                                                                                        \
+    RUN_OPS(OPERATION, U32, uint32_t)                                                                                  \
+    RUN_OPS(OPERATION, I32, int32_t)                                                                                   \
+    RUN_OPS(OPERATION, U64, uint64_t)                                                                                  \
+    RUN_OPS(OPERATION, I64, int64_t)                                                                                   \
+    RUN_OPS(OPERATION, F32, float)                                                                                     \
+    RUN_OPS(OPERATION, F64, double)
+#define RUN_WRAPPING(OPERATION)                                                                                        \
+    RUN_OPS(OPERATION, U32, uint32_t)                                                                                  \
+    RUN_OPS(OPERATION, I32, uint32_t)                                                                                  \
+    RUN_OPS(OPERATION, U64, uint64_t)                                                                                  \
+    RUN_OPS(OPERATION, I64, uint64_t)
+    RUN_WRAPPING(SUM)
+    RUN_OPS(SUM, F32, float)
+    RUN_OPS(SUM, F64, double)
+    RUN_EXTREMES(MAXIMUM)
+    RUN_EXTREMES(MINIMUM)
+    RUN_WRAPPING(PRODUCT)
+#undef RUN_WRAPPING
+#undef RUN_EXTREMES
+#undef RUN_OPS
+    return static_cast<int>(cudaErrorInvalidValue);
+}
+
+#endif
