@@ -90,68 +90,101 @@ template <class SUM> DEVICE void check_rows(const batch_pass &pass, const batch_
     }
 }
 
+/* Where the calling lane is: its column of the block's tables, and its rows among those of its group. */
+struct batch_lane {
+    unsigned slot, in_group, table, column;
+    bool active;
+    size_t column_of_table;
+
+    DEVICE batch_lane(const batch_pass &pass, const batch_place &place) {
+        slot = thread_index() / pass.lanes;
+        in_group = thread_index() % pass.lanes;
+        table = slot / pass.across;
+        column = slot - table * pass.across;
+        active = table < place.tables && column < place.columns;
+        column_of_table = (place.first_table + table) * pass.batch.columns + place.first_column + column;
+    }
+};
+
+/* Loads the block's values of a unit into shared memory, and counts the NaNs that count as nothing. */
+template <class SUM>
+DEVICE void load_batch_unit(const batch_pass &pass, const batch_place &place, SUM *values, unsigned &nans) {
+    const kernel_batch &batch = pass.batch;
+    place.each(pass, [&](unsigned t, unsigned row, unsigned c) {
+        SUM value = any_value_at<SUM>(batch.in, batch_at(place, batch.in_step, batch.in_stride, t, row, c), pass.any);
+        if (batch.load.without_nan && value != value) {
+            value = sum_identity<SUM>();
+            nans++;
+        }
+        values[batch_slot(pass, t * pass.across + c, row)] = value;
+    });
+}
+
+/* The lane's values become sums, from the prefix of their unit on, in `own` and in `rows`. Returns the unit's total. */
+template <class SUM> DEVICE SUM scan_batch_unit(const batch_pass &pass, const batch_place &place,
+                                                const batch_lane &lane, SUM prefix, SUM *own, lane_rows<SUM> &rows) {
+    UNROLL
+    for (unsigned k = 0; k < UNIT_EACH; k++)
+        rows[k] = lane.active && lane.in_group * UNIT_EACH + k < place.rows ? own[k] : sum_identity<SUM>();
+    scan_lanes(rows, pass.lanes);
+    const SUM total =
+        warp_shuffle(WARP_ALL, rows[UNIT_EACH - 1], thread_index() % WARP_LANES - lane.in_group + pass.lanes - 1);
+    UNROLL
+    for (unsigned k = 0; k < UNIT_EACH; k++)
+        rows[k] = combine(prefix, rows[k]);
+    UNROLL
+    for (unsigned k = 0; k < UNIT_EACH; k++)
+        own[k] = rows[k];
+    return total;
+}
+
+/* Stores the block's results of a unit. `above`: the sums above its first row. */
+template <class SUM> DEVICE void store_batch_unit(const batch_pass &pass, const batch_place &place, const SUM *values,
+                                                  const SUM *above, const loose_target<SUM> &to) {
+    const kernel_batch &batch = pass.batch;
+    place.each(pass, [&](unsigned t, unsigned row, unsigned c) {
+        const unsigned from = t * pass.across + c;
+        const SUM sum = !batch.exclusive ? values[batch_slot(pass, from, row)]
+                        : row > 0        ? values[batch_slot(pass, from, row - 1)]
+                                         : above[from];
+        store_result(to + batch_at(place, batch.out_step, batch.out_stride, t, row, c), sum);
+    });
+}
+
 template <class SUM> DEVICE void batch_block(const batch_pass &pass, batch_place place, SUM *values, SUM *above) {
     const kernel_batch &batch = pass.batch;
-    const unsigned slot = thread_index() / pass.lanes, in_group = thread_index() % pass.lanes;
-    const unsigned table = slot / pass.across, column = slot - table * pass.across;
-    const bool active = table < place.tables && column < place.columns;
-    const size_t column_of_table = (place.first_table + table) * batch.columns + place.first_column + column;
-    SUM last = active && batch.carry_in ? static_cast<const SUM *>(batch.carry_in)[column_of_table] : SUM(0);
+    const batch_lane lane(pass, place);
+    SUM last = lane.active && batch.carry_in ? static_cast<const SUM *>(batch.carry_in)[lane.column_of_table] : SUM(0);
     units_above<SUM> units(last);
     const loose_target<SUM> to{static_cast<unsigned char *>(batch.out), pass.result, pass.out_by_bytes};
     unsigned nans = 0;
     KEEP_LOOP
     for (; place.begin_row < batch.rows; place.begin_row += UNIT_ROWS) {
         place.rows = batch_place::least(UNIT_ROWS, batch.rows - place.begin_row);
-        if (in_group == 0)
-            above[slot] = last;
-        place.each(pass, [&](unsigned t, unsigned row, unsigned c) {
-            SUM value =
-                any_value_at<SUM>(batch.in, batch_at(place, batch.in_step, batch.in_stride, t, row, c), pass.any);
-            if (batch.load.without_nan && value != value) {
-                value = sum_identity<SUM>();
-                nans++;
-            }
-            values[batch_slot(pass, t * pass.across + c, row)] = value;
-        });
+        if (lane.in_group == 0)
+            above[lane.slot] = last;
+        load_batch_unit(pass, place, values, nans);
         block_barrier();
         lane_rows<SUM> rows;
-        SUM *const own = &values[batch_slot(pass, slot, in_group * UNIT_EACH)];
-        UNROLL
-        for (unsigned k = 0; k < UNIT_EACH; k++)
-            rows[k] = active && in_group * UNIT_EACH + k < place.rows ? own[k] : sum_identity<SUM>();
-        scan_lanes(rows, pass.lanes);
-        const SUM total =
-            warp_shuffle(WARP_ALL, rows[UNIT_EACH - 1], thread_index() % WARP_LANES - in_group + pass.lanes - 1);
-        UNROLL
-        for (unsigned k = 0; k < UNIT_EACH; k++)
-            rows[k] = combine(units.prefix, rows[k]);
-        UNROLL
-        for (unsigned k = 0; k < UNIT_EACH; k++)
-            own[k] = rows[k];
+        SUM *const own = &values[batch_slot(pass, lane.slot, lane.in_group * UNIT_EACH)];
+        const SUM total = scan_batch_unit(pass, place, lane, units.prefix, own, rows);
         if constexpr (may_reorder<SUM>())
             if (batch.first_overflow) {
                 const SUM left = warp_shuffle_up(WARP_ALL, rows[UNIT_EACH - 1], 1);
-                if (active)
-                    check_rows<SUM>(pass, place, rows, in_group > 0 ? left : last, in_group * UNIT_EACH,
-                                    column_of_table);
+                if (lane.active)
+                    check_rows<SUM>(pass, place, rows, lane.in_group > 0 ? left : last, lane.in_group * UNIT_EACH,
+                                    lane.column_of_table);
             }
         block_barrier();
-        place.each(pass, [&](unsigned t, unsigned row, unsigned c) {
-            const unsigned from = t * pass.across + c;
-            const SUM sum = !batch.exclusive ? values[batch_slot(pass, from, row)]
-                            : row > 0        ? values[batch_slot(pass, from, row - 1)]
-                                             : above[from];
-            store_result(to + batch_at(place, batch.out_step, batch.out_stride, t, row, c), sum);
-        });
-        last = values[batch_slot(pass, slot, place.rows - 1)];
+        store_batch_unit(pass, place, values, above, to);
+        last = values[batch_slot(pass, lane.slot, place.rows - 1)];
         block_barrier();
         units.add(total, last);
     }
     if (batch.load.nans && nans > 0)
         atomic_add(batch.load.nans, static_cast<uint64_t>(nans));
-    if (active && in_group == 0 && batch.carry_out)
-        static_cast<SUM *>(batch.carry_out)[column_of_table] = last;
+    if (lane.active && lane.in_group == 0 && batch.carry_out)
+        static_cast<SUM *>(batch.carry_out)[lane.column_of_table] = last;
 }
 
 template <class SUM> KERNEL LAUNCH_BOUNDS(COLUMN_THREADS, 1) batch_kernel(batch_pass pass) {
