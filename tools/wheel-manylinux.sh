@@ -60,9 +60,9 @@ build() {
 }
 
 say "Building the sdist and the wheel"
+git clone --quiet . "$here/clone" # now, of the same commit
 build first . --no-build-isolation
 say "Building them again"
-git clone --quiet . "$here/clone"
 build second "$here/clone" --find-links "$here/wheelhouse"
 mv "$here"/first/*.tar.gz "$here"/first/*.whl "$here"
 

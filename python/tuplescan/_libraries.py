@@ -187,29 +187,27 @@ class _Frame(_OnHost):
     def cumsum(self, x, options):
         if options.offsets:
             raise TypeError(f"include_initial: is for arrays; {type(x)!r} has no place for one row more")
-        on_dask, call = kind_of(x) == "dask.Array", options.call if options.operation else "cumsum"
-        has = ("exclusive", "reverse", "start", *(() if on_dask else ("check_overflow", "state")))
-        refused = options.given(*has, options.call)
-        if not on_dask and options.axis != 0 and not (options.axis in (None, -1) and kind_of(x) in COLUMNS):
-            refused.append("axis")
-        if refused:
-            by = f"tuplescan.{'dask' if on_dask else 'frames'}.{call}()"
-            raise TypeError(f"{refused[0]}: is for arrays, and {type(x)!r} is summed by {by}, which has it not")
-        module = importlib.import_module(".dask" if on_dask else ".frames", __package__)
-        given = (x, options.axis, options.dtype) if on_dask else (x, options.dtype)
-        return getattr(module, call)(*given, **{name: getattr(options, name) for name in has})
+        call, given = options.call if options.operation else "cumsum", [x, options.axis, options.dtype]
+        if kind_of(x) == "dask.Array":
+            return self._by("dask", call, x, given, options)
+        refused = [] if options.axis == 0 or (options.axis in (None, -1) and kind_of(x) in COLUMNS) else ["axis"]
+        return self._by("frames", call, x, given[::2], options, ("check_overflow", "state"), refused)
 
     def recurrence(self, a, b, options):
         if kind_of(b) != "dask.Array":
             return super().recurrence(a, b, options)
-        has = ("exclusive", "reverse", "start")
-        refused = options.given(*has)
-        if refused:
-            by = "tuplescan.dask.linear_recurrence()"
-            raise TypeError(f"{refused[0]}: is for arrays, and {type(b)!r} is taken by {by}, which has it not")
-        from . import dask
+        return self._by("dask", "linear_recurrence", b, [a, b, options.axis], options)
 
-        return dask.linear_recurrence(a, b, options.axis, **{name: getattr(options, name) for name in has})
+    @staticmethod
+    def _by(module, call, x, given, options, more=(), refused=()):
+        """The call of a module, which has these options and no others."""
+        has = ("exclusive", "reverse", "start", *more)
+        refused = [*options.given(*has, options.call), *refused]
+        if refused:
+            by = f"tuplescan.{module}.{call}()"
+            raise TypeError(f"{refused[0]}: is for arrays, and {type(x)!r} is summed by {by}, which has it not")
+        call = getattr(importlib.import_module(f".{module}", __package__), call)
+        return call(*given, **{name: getattr(options, name) for name in has})
 
     def to_numpy(self, x):
         return np.asanyarray(x.compute() if kind_of(x) == "dask.Array" else x)  # masked blocks stay masked

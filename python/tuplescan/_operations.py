@@ -53,14 +53,26 @@ def of_each_operation(make, example, shown=str, like="tuplescan.{name}()", also=
         yield call
 
 
-def before(space, x, axis, reverse, first=None):
-    """At each place what x has at the place before it; `first`, or zeros, where there is none."""
+def before(space, x, axis, reverse, first=0):
+    """At each place what x has at the place before it; `first`, a number or an array, where there is none."""
     if x.shape[axis] == 0:
         return x
     at = (slice(None),) * (axis % x.ndim)
-    first = space.zeros_like(x[(*at, slice(0, 1))]) if first is None else first
+    first = first if hasattr(first, "shape") else space.full_like(x[(*at, slice(0, 1))], first)
     rest = x[(*at, slice(1, None) if reverse else slice(0, x.shape[axis] - 1))]
     return space.concatenate([rest, first] if reverse else [first, rest], axis)
+
+
+def of_coefficients(space, tangents, h, axis, reverse, shifted, first=0):
+    """What tangents of the coefficients of a recurrence add to those of b, where the results are h."""
+    if shifted:
+        return before(space, tangents * h, axis, reverse)
+    return tangents * before(space, h, axis, reverse, first)
+
+
+def taken_here(x, extremes):
+    """Where a running extreme is taken anew, as torch.cummax() has it: also from an equal one."""
+    return (x == extremes) | (x != x)
 
 
 def exclusive_of(space, results, axis, reverse, first):

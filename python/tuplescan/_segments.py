@@ -10,8 +10,8 @@ from ._errors import OverflowAt
 from ._kinds import refuse_missing, roots_of
 from ._libraries import library_of
 from ._threads import limited
-from ._types import (CHECK_OVERFLOW, EXCLUSIVE, MAXIMUM, MINIMUM, OFFSETS, OPERATION, PARTS, PRODUCT, REVERSE, SKIP_NAN,
-                     SUM, added_in, sums_type, taken, typed)  # fmt: skip
+from ._types import (CHECK_OVERFLOW, MAXIMUM, MINIMUM, OFFSETS, OPERATION, PARTS, PRODUCT, SUM, Options, added_in,
+                     sums_type, taken, typed)  # fmt: skip
 
 _OPERATIONS = {"sum": SUM, "max": MAXIMUM, "min": MINIMUM, "prod": PRODUCT}
 _OF_OFFSETS, _OF_LENGTHS, _OF_KEYS, _OF_HEADS = range(1, 5)  # enum table_segment_kind
@@ -214,10 +214,9 @@ def segmented_cumsum(x, offsets=None, *, lengths=None, keys=None, heads=None, dt
     >>> tuplescan.segmented_cumsum([1, 2, 3, 4, 5], keys=[7, 7, 7, 8, 8], reverse=True)
     array([6, 5, 3, 9, 5])
     """
-    flags = ((EXCLUSIVE if exclusive else 0) | (REVERSE if reverse else 0) | (OFFSETS if include_initial else 0)
-             | (CHECK_OVERFLOW if check_overflow else 0) | (SKIP_NAN if skip_nan else 0))  # fmt: skip
+    options = Options(exclusive=exclusive, reverse=reverse, check_overflow=check_overflow, skip_nan=skip_nan)
     segments = {"offsets": offsets, "lengths": lengths, "keys": keys, "heads": heads}
-    return _scan(x, segments, dtype, operation, flags, start)
+    return _scan(x, segments, dtype, operation, options.bits() | (OFFSETS if include_initial else 0), start)
 
 
 @limited
@@ -246,4 +245,4 @@ def segmented_totals(x, offsets=None, *, lengths=None, keys=None, heads=None, dt
     array([ 3,  0, 12])
     """
     segments = {"offsets": offsets, "lengths": lengths, "keys": keys, "heads": heads}
-    return _scan(x, segments, dtype, operation, SKIP_NAN if skip_nan else 0, start, totals=True)
+    return _scan(x, segments, dtype, operation, Options(skip_nan=skip_nan).bits(), start, totals=True)

@@ -17,7 +17,7 @@ from jax.sharding import NamedSharding, PartitionSpec
 
 from . import _core
 from ._kinds import refuse_missing
-from ._operations import GRADIENTS, before, exclusive_of, of_each_operation
+from ._operations import GRADIENTS, before, exclusive_of, of_coefficients, of_each_operation, taken_here
 from ._tables import coefficients_shape, float_type, kept_in, three_axes
 from ._types import PRODUCT, SUM, identity, taken
 
@@ -184,8 +184,8 @@ def _tangent_of_recurrence(primals, tangents, *, axis, reverse, shifted):
     of_a, driven, *of_start = tangents
     driven = ad.instantiate_zeros(driven)
     if type(of_a) is not ad.Zero:
-        wide, first = h.astype(a.dtype), jnp.expand_dims(start[0], axis) if start else None
-        more = before(jnp, of_a * wide, axis, reverse) if shifted else of_a * before(jnp, wide, axis, reverse, first)
+        first = jnp.expand_dims(start[0], axis) if start else 0
+        more = of_coefficients(jnp, of_a, h.astype(a.dtype), axis, reverse, shifted, first)
         driven = driven + more.astype(h.dtype)
     given = a, driven, *map(ad.instantiate_zeros, of_start)
     return h, _recurrence.bind(*given, axis=axis, reverse=reverse, shifted=shifted)
@@ -216,11 +216,10 @@ def _tangent_of_others(primals, tangents, *, axis, reverse, dtype, operation):
     if type(tangent) is ad.Zero or not jnp.issubdtype(results.dtype, jnp.floating):
         return results, ad.Zero.from_primal_value(results)
     if operation == PRODUCT:
-        a, ones = x, jnp.ones_like(jax.lax.slice_in_dim(results, 0, min(results.shape[axis], 1), axis=axis))
-        driven = tangent * before(jnp, results, axis, reverse, ones)
+        a, driven = x, tangent * before(jnp, results, axis, reverse, 1)
     else:
-        taken_here = (x == results) | (x != x)
-        a, driven = ~taken_here, jnp.where(taken_here, tangent, 0)
+        here = taken_here(x, results)
+        a, driven = ~here, jnp.where(here, tangent, 0)
     a = a.astype(kept_in(results.dtype.name))
     return results, _recurrence.bind(a, driven.astype(dtype), axis=axis, reverse=reverse, shifted=False)
 
@@ -261,10 +260,14 @@ batching.primitive_batchers[_recurrence] = _batched_recurrence
 
 
 @functools.lru_cache(maxsize=None)
-def _results_type(name, x_type, dtype, _with_64_bits):
-    """As JAX's function of that name chooses it."""
-    call = getattr(jnp, name)
+def _type_by(call, x_type, dtype, _with_64_bits):
     return jax.eval_shape(lambda x: call(x, 0, dtype), jax.ShapeDtypeStruct((1,), x_type)).dtype
+
+
+def _results_type(call, x, dtype):
+    """As JAX's own call chooses it."""
+    explicit = None if dtype is None else np.dtype(dtype).newbyteorder("=")
+    return _type_by(call, x.dtype, explicit, jax.config.jax_enable_x64)
 
 
 def _parts_sum(x, axis, exclusive, reverse):
@@ -284,11 +287,6 @@ def _given(x, axis):
     if not -x.ndim <= axis < x.ndim:
         raise ValueError(f"axis {axis} is out of bounds for array of dimension {x.ndim}")
     return x, axis % x.ndim
-
-
-def _sums_type(x, dtype):
-    explicit = None if dtype is None else np.dtype(dtype).newbyteorder("=")
-    return _results_type("cumsum", x.dtype, explicit, jax.config.jax_enable_x64)
 
 
 def _to_be_summed(x, sums):
@@ -348,7 +346,7 @@ def cumsum(x, axis=0, dtype=None, *, exclusive=False, reverse=False, start=None)
     """
     x, axis = _given(x, axis)
     options = {"axis": axis, "exclusive": bool(exclusive), "reverse": bool(reverse)}
-    sums = _sums_type(x, dtype)
+    sums = _results_type(jnp.cumsum, x, dtype)
     if start is not None:
         return _started(x, sums, start, **options)
     if jnp.issubdtype(sums, jnp.complexfloating):
@@ -436,7 +434,7 @@ def segmented_cumsum(x, offsets, dtype=None, *, exclusive=False, reverse=False):
     if offsets.ndim != 1 or not jnp.issubdtype(offsets.dtype, jnp.integer) or not offsets.size:
         raise TypeError(f"offsets: must be integers, in one dimension, not {offsets.dtype} of {offsets.shape}")
     offsets = offsets if offsets.dtype.name in ("int32", "int64") else offsets.astype(jnp.result_type(int))
-    sums = _sums_type(x, dtype)
+    sums = _results_type(jnp.cumsum, x, dtype)
     shape, (table, added_in) = x.shape, _to_be_summed(x.reshape(len(x), math.prod(x.shape[1:])), sums)
     options = {"axis": 0, "exclusive": bool(exclusive), "reverse": bool(reverse)}
     return _segments.bind(offsets[:, None], table, dtype=added_in, **options).astype(sums).reshape(shape)
@@ -445,10 +443,8 @@ def segmented_cumsum(x, offsets, dtype=None, *, exclusive=False, reverse=False):
 def _of_an_operation(name, operation):
     def call(x, axis=0, dtype=None, *, exclusive=False, reverse=False):
         x, axis = _given(x, axis)
-        explicit = None if dtype is None else np.dtype(dtype).newbyteorder("=")
-        if operation == PRODUCT or explicit is not None:
-            like = "cumprod" if operation == PRODUCT else "cumsum"
-            x = x.astype(_results_type(like, x.dtype, explicit, jax.config.jax_enable_x64))
+        if operation == PRODUCT or dtype is not None:
+            x = x.astype(_results_type(jnp.cumprod if operation == PRODUCT else jnp.cumsum, x, dtype))
         results, added_in = x.dtype, x.dtype.name
         added_in = added_in if taken(added_in, added_in, operation) else _ADDED_IN.get(added_in, added_in)
         if not taken(added_in, added_in, operation):

@@ -12,7 +12,7 @@ from torch.autograd import forward_ad
 import tuplescan
 
 from ._libraries import library_of
-from ._operations import GRADIENTS, before, exclusive_of, of_each_operation
+from ._operations import GRADIENTS, before, exclusive_of, of_coefficients, of_each_operation, taken_here
 from ._tables import kept_in, recur
 from ._types import PRODUCT, Options, identity, taken
 
@@ -145,7 +145,7 @@ def _gradient_of_recurrence(arguments, h, gradient, wanted):
     if wanted[0] and shifted:
         of_a = h * before(torch, wide, dim, not reverse)
     elif wanted[0]:
-        of_a = wide * before(torch, h, dim, reverse, None if start is None else start.unsqueeze(dim))
+        of_a = wide * before(torch, h, dim, reverse, 0 if start is None else start.unsqueeze(dim))
     if wanted[2] and h.shape[dim] > 0:
         at = h.shape[dim] - 1 if reverse else 0
         of_start = a.select(dim, at if a.shape[dim] > 1 else 0) * wide.select(dim, at)
@@ -156,11 +156,9 @@ def _tangent_of_recurrence(arguments, h, tangents):
     a, _, start, dim, reverse, shifted = arguments
     of_a, of_b, of_start = tangents[:3]
     driven = torch.zeros_like(h) if of_b is None else of_b
-    if of_a is not None and shifted:
-        driven = driven + before(torch, of_a * h, dim, reverse).to(h.dtype)
-    elif of_a is not None:
-        first = None if start is None else start.unsqueeze(dim)
-        driven = driven + (of_a * before(torch, h.to(a.dtype), dim, reverse, first)).to(h.dtype)
+    if of_a is not None:
+        first = 0 if start is None else start.unsqueeze(dim)
+        driven = driven + of_coefficients(torch, of_a, h.to(a.dtype), dim, reverse, shifted, first).to(h.dtype)
     return _recurs(a, driven, of_start, dim, reverse, shifted)
 
 
@@ -176,36 +174,28 @@ def _accumulated(name):
     return accumulate
 
 
-def _lets_through(x, results):
-    """Coefficients of 0 where a running extreme is taken anew, as torch.cummax() has it: also from an equal one."""
-    taken_here = (x == results) | (x != x)
-    return taken_here, (~taken_here).to(_kept(x.dtype))
-
-
 def _gradient_of_extremes(arguments, extremes, gradient, wanted):
     x, dim, reverse = arguments
-    taken_here, through = _lets_through(x, extremes)
-    return (torch.where(taken_here, _recurs(through, gradient, None, dim, not reverse, True), 0),)
+    here = taken_here(x, extremes)
+    return (torch.where(here, _recurs((~here).to(_kept(x.dtype)), gradient, None, dim, not reverse, True), 0),)
 
 
 def _tangent_of_extremes(arguments, extremes, tangents):
     x, dim, reverse = arguments
-    taken_here, through = _lets_through(x, extremes)
-    return _recurs(through, torch.where(taken_here, tangents[0], 0), None, dim, reverse, False)
+    here = taken_here(x, extremes)
+    return _recurs((~here).to(_kept(x.dtype)), torch.where(here, tangents[0], 0), None, dim, reverse, False)
 
 
 def _gradient_of_products(arguments, products, gradient, wanted):
     """Products are the recurrence of x without anything added: no division, zeros may be among them."""
     x, dim, reverse = arguments
-    ones = torch.ones_like(products.narrow(dim, 0, min(products.shape[dim], 1)))
     later = _recurs(x.to(_kept(x.dtype)), gradient, None, dim, not reverse, True)
-    return (later * before(torch, products, dim, reverse, ones),)
+    return (later * before(torch, products, dim, reverse, 1),)
 
 
 def _tangent_of_products(arguments, products, tangents):
     x, dim, reverse = arguments
-    ones = torch.ones_like(products.narrow(dim, 0, min(products.shape[dim], 1)))
-    driven = tangents[0] * before(torch, products, dim, reverse, ones)
+    driven = tangents[0] * before(torch, products, dim, reverse, 1)
     return _recurs(x.to(_kept(x.dtype)), driven, None, dim, reverse, False)
 
 
