@@ -8,7 +8,8 @@ from pathlib import Path
 from sphinx.search.en import SearchEnglish
 
 STUBS = Path(__file__).resolve().parents[2] / "python/tuplescan"
-WORDS = ["CDF", "quantile", "groupby", "pandas", "threads", "resume", "median", "EMA", "memory", "Zarr", "NaN", "overflow"]
+WORDS = ["CDF", "quantile", "groupby", "pandas", "threads", "resume", "median", "EMA", "memory", "Zarr", "NaN",
+         "overflow"]
 
 
 def calls_without_a_reference(page):

@@ -256,8 +256,10 @@ _OPERATORS = [
               saved=(0, 2)),
     *(_Operator(name, _OF_ONE, _accumulated(name), _like, _gradient_of_extremes, _tangent_of_extremes,
                 _batched, in_float32=False) for name in ("cummax", "cummin")),
-    _Operator("segmented_cumsum", "(Tensor x, Tensor offsets, ScalarType? dtype, bool exclusive, bool reverse) -> Tensor",
-              _segment_sums, _empty_segments, _gradient_of_segments, _tangent_of_segments, _batched_segments, saved=(1,),
+    _Operator("segmented_cumsum",
+              "(Tensor x, Tensor offsets, ScalarType? dtype, bool exclusive, bool reverse) -> Tensor",
+              _segment_sums, _empty_segments, _gradient_of_segments, _tangent_of_segments, _batched_segments,
+              saved=(1,),
               in_float32=False),
     _Operator("cumprod", _OF_ONE, _accumulated("cumprod"), _like, _gradient_of_products, _tangent_of_products,
               _batched),
@@ -500,8 +502,8 @@ def nancumsum(x, dim=0, dtype=None, *, exclusive=False, reverse=False, start=Non
 
 
 def segmented_cumsum(x, offsets, dtype=None, *, exclusive=False, reverse=False):
-    """Running sums of segments of rows, each by itself: tuplescan.segmented_cumsum() of tensors in host memory, with its
-    bits, and with gradients.
+    """Running sums of segments of rows, each by itself: tuplescan.segmented_cumsum() of tensors in host memory, with
+    its bits, and with gradients.
 
     Parameters
     ----------

@@ -12,7 +12,9 @@ def cumsum(
 # Arguments and results are those of cumsum().
 nancumsum = cumsum
 
-def cummax(x: torch.Tensor, dim: int = 0, dtype: torch.dtype | None = None, **options: Unpack[Ways]) -> torch.Tensor: ...
+def cummax(
+    x: torch.Tensor, dim: int = 0, dtype: torch.dtype | None = None, **options: Unpack[Ways]
+) -> torch.Tensor: ...
 
 # Arguments and results are those of cummax().
 cummin = cummax
