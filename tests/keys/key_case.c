@@ -130,27 +130,27 @@ static void check_call(table_status status, const char *what, const char *form) 
         fail_msg("%s, %s: %s: %s", what, form, table_status_name(status), table_error_detail());
 }
 
-void make_call(const struct way *way, const struct key_call_forms *forms, void *context, struct random *random,
-               const char *what) {
+void make_call(const struct way *way, struct key_arguments *all, struct random *random, const char *what) {
     static const unsigned threads[] = {0, 1, 2, 3, 7};
-    table_pipeline_options options = {.backend = way->backend, .threads = threads[random_below(random, 5)]};
+    table_pipeline_options *const options = &all->run;
     table_pipeline_report report;
     size_t bytes = 0;
+    *options = (table_pipeline_options){.backend = way->backend, .threads = threads[random_below(random, 5)]};
     way_enter(way);
     if (!way->direct || random_once_in(random, 2)) {
-        options.report = random_once_in(random, 2) ? &report : NULL;
-        check_call(forms->now(context, &options), what, "one call");
-        if (options.report)
+        options->report = random_once_in(random, 2) ? &report : NULL;
+        check_call(call_on_keys(NOW, all, NULL), what, "one call");
+        if (options->report)
             assert_int_equal(report.backend, way->backend);
         return;
     }
-    options.stream = way->stream_open();
-    check_call(forms->workspace(context, &options, &bytes), what, "workspace");
+    options->stream = way->stream_open();
+    check_call(call_on_keys(WORKSPACE, all, &bytes), what, "workspace");
     struct placed workspace = place(way, NULL, bytes, TABLE_WORKSPACE_ALIGNMENT, random);
-    options.workspace = workspace.address;
-    options.workspace_bytes = bytes;
-    check_call(forms->queue(context, &options), what, "stream form");
-    assert_true(way->stream_wait(options.stream));
-    way->stream_close(options.stream);
+    options->workspace = workspace.address;
+    options->workspace_bytes = bytes;
+    check_call(call_on_keys(QUEUE, all, NULL), what, "stream form");
+    assert_true(way->stream_wait(options->stream));
+    way->stream_close(options->stream);
     take_back(&workspace, NULL);
 }

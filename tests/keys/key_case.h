@@ -3,8 +3,7 @@
 #ifndef KEY_CASE_H
 #define KEY_CASE_H
 
-#include <tuplescan/tuplescan.h>
-
+#include "keys/calls.h"
 #include "support/random.h"
 #include "support/ways.h"
 
@@ -37,16 +36,8 @@ struct placed place(const struct way *way, const void *contents, size_t bytes, s
  * written. */
 void take_back(struct placed *placed, void *contents);
 
-/* One call in its three forms; `context` has its arguments. */
-struct key_call_forms {
-    table_status (*now)(void *context, const table_pipeline_options *options);
-    table_status (*workspace)(void *context, const table_pipeline_options *options, size_t *bytes);
-    table_status (*queue)(void *context, const table_pipeline_options *options);
-};
-
 /* Makes the call in a random form, with a random number of threads and a workspace of just the bytes that it wants.
  * Fails the test when it does not go well; `what` says what it was. */
-void make_call(const struct way *way, const struct key_call_forms *forms, void *context, struct random *random,
-               const char *what);
+void make_call(const struct way *way, struct key_arguments *all, struct random *random, const char *what);
 
 #endif

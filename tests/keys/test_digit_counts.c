@@ -9,37 +9,12 @@
 
 #include "keys/key_case.h"
 
-struct counting {
-    table_view keys, counters;
-    table_digit digit;
-    size_t chunk_length;
-};
-
-static table_status count_now(void *context, const table_pipeline_options *run) {
-    const struct counting *counting = context;
-    return table_digit_counts(&counting->keys, &counting->digit, counting->chunk_length, &counting->counters, run);
-}
-
-static table_status count_workspace(void *context, const table_pipeline_options *run, size_t *bytes) {
-    const struct counting *counting = context;
-    return table_digit_counts_workspace(&counting->keys, &counting->digit, counting->chunk_length, &counting->counters,
-                                        run, bytes);
-}
-
-static table_status count_queue(void *context, const table_pipeline_options *run) {
-    const struct counting *counting = context;
-    return table_digit_counts_async(&counting->keys, &counting->digit, counting->chunk_length, &counting->counters,
-                                    run);
-}
-
-static const struct key_call_forms count_forms = {count_now, count_workspace, count_queue};
-
 static uint64_t counter_at(const void *counters, table_type type, size_t i) {
     return type == TABLE_U32 ? ((const uint32_t *)counters)[i] : ((const uint64_t *)counters)[i];
 }
 
 /* The counter table, side by side. */
-static uint64_t *plain_counts(const void *keys, const struct counting *counting, size_t chunk_length) {
+static uint64_t *plain_counts(const void *keys, const struct key_arguments *counting, size_t chunk_length) {
     const size_t columns = counting->counters.columns;
     uint64_t *counts = calloc(counting->counters.rows * columns + 1, sizeof *counts);
     assert_non_null(counts);
@@ -50,7 +25,7 @@ static uint64_t *plain_counts(const void *keys, const struct counting *counting,
     return counts;
 }
 
-static void check_counts(const struct way *way, struct counting *counting, const void *keys, struct random *random,
+static void check_counts(const struct way *way, struct key_arguments *counting, const void *keys, struct random *random,
                          const char *what) {
     const table_view *view = &counting->counters;
     const size_t size = table_type_size(view->type), key_bytes = table_type_size(counting->keys.type);
@@ -64,7 +39,7 @@ static void check_counts(const struct way *way, struct counting *counting, const
     assert_non_null(found);
     counting->keys.data = placed_keys.address;
     counting->counters.data = placed.address;
-    make_call(way, &count_forms, counting, random, what);
+    make_call(way, counting, random, what);
     take_back(&placed, found);
     take_back(&placed_keys, NULL);
     for (size_t i = 0; i < cells; i++) {
@@ -89,9 +64,11 @@ static void check_case(table_type type, enum spread spread, size_t count, unsign
     char what[200];
     for (size_t w = 0; w < way_count; w++) {
         const size_t columns = (size_t)1 << bits;
-        struct counting counting = {.keys = {NULL, count, 1, 1, type},
-                                    .digit = {(unsigned)random_below(random, width), bits, random_once_in(random, 2)},
-                                    .chunk_length = lengths[random_below(random, sizeof lengths / sizeof *lengths)]};
+        struct key_arguments counting = {
+            .operation = COUNTS,
+            .keys = {NULL, count, 1, 1, type},
+            .digit = {(unsigned)random_below(random, width), bits, random_once_in(random, 2)},
+            .chunk_length = lengths[random_below(random, sizeof lengths / sizeof *lengths)]};
         if (counting.chunk_length && count / counting.chunk_length * columns > (size_t)1 << 20)
             counting.chunk_length = 0;
         counting.counters = (table_view){.rows = table_digit_chunks(count, counting.chunk_length, bits),
@@ -133,31 +110,8 @@ static void test_default_chunks(void **state) {
     assert_int_equal(table_digit_chunks(SIZE_MAX, 2, 8), SIZE_MAX / 2 + 1);
 }
 
-struct ranking {
-    table_view counters, ranks;
-    void *totals, *offsets;
-};
-
-static table_status rank_now(void *context, const table_pipeline_options *run) {
-    const struct ranking *ranking = context;
-    return table_chunk_ranks(&ranking->counters, &ranking->ranks, ranking->totals, ranking->offsets, run);
-}
-
-static table_status rank_workspace(void *context, const table_pipeline_options *run, size_t *bytes) {
-    const struct ranking *ranking = context;
-    return table_chunk_ranks_workspace(&ranking->counters, &ranking->ranks, ranking->totals, ranking->offsets, run,
-                                       bytes);
-}
-
-static table_status rank_queue(void *context, const table_pipeline_options *run) {
-    const struct ranking *ranking = context;
-    return table_chunk_ranks_async(&ranking->counters, &ranking->ranks, ranking->totals, ranking->offsets, run);
-}
-
-static const struct key_call_forms rank_forms = {rank_now, rank_workspace, rank_queue};
-
-static void check_ranks(const struct ranking *ranking, const void *counters, const void *ranks, const void *totals,
-                        const void *offsets, const char *what) {
+static void check_ranks(const struct key_arguments *ranking, const void *counters, const void *ranks,
+                        const void *totals, const void *offsets, const char *what) {
     const table_type in = ranking->counters.type, out = ranking->ranks.type;
     uint64_t place = 0;
     for (size_t d = 0; d < ranking->ranks.columns; d++) {
@@ -181,7 +135,8 @@ static void check_ranks_case(const struct way *way, size_t rows, size_t columns,
     const bool same = in == out && random_once_in(random, 3);
     const size_t in_size = table_type_size(in), out_size = table_type_size(out),
                  stride = columns + random_below(random, 3);
-    struct ranking ranking = {.counters = {NULL, rows, columns, stride, in}, .ranks = {NULL, rows, columns, 0, out}};
+    struct key_arguments ranking = {
+        .operation = RANKS, .counters = {NULL, rows, columns, stride, in}, .ranks = {NULL, rows, columns, 0, out}};
     ranking.ranks.stride = same ? stride : columns;
     char *host = malloc(rows * stride * 8 + 8), *found = malloc(rows * stride * 8 + 8),
          *rows_found = malloc(columns * 16);
@@ -201,7 +156,7 @@ static void check_ranks_case(const struct way *way, size_t rows, size_t columns,
     ranking.offsets = random_once_in(random, 2) ? offsets.address : NULL;
     snprintf(what, sizeof what, "%s: %zu x %zu %s to %s", way->name, rows, columns, table_type_name(in),
              table_type_name(out));
-    make_call(way, &rank_forms, &ranking, random, what);
+    make_call(way, &ranking, random, what);
     take_back(&counters, same ? found : NULL);
     take_back(&ranks, same ? NULL : found);
     take_back(&totals, rows_found);

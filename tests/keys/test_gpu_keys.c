@@ -9,8 +9,7 @@
 #include <cmocka.h>
 #include <cuda_runtime_api.h>
 
-#include <tuplescan/tuplescan.h>
-
+#include "keys/calls.h"
 #include "support/random.h"
 
 enum { KEYS = 30011, BINS = 100 };
@@ -49,24 +48,17 @@ static const table_view *view_of(void *data, table_type type) {
     return &views[next];
 }
 
-/* A call that is captured and replayed: queues it with the options, or says how much workspace it needs. */
-typedef table_status queued_call(const table_pipeline_options *run, size_t *bytes);
-
-static table_status queue_argsort(const table_pipeline_options *run, size_t *bytes) {
-    const table_sort_options options = {.run = *run};
-    const table_view *in = view_of(keys, TABLE_U32), *out = view_of(order, TABLE_U32);
-    return bytes ? table_argsort_workspace(in, out, &options, bytes) : table_argsort_async(in, out, &options);
-}
-
-static table_status queue_histogram(const table_pipeline_options *run, size_t *bytes) {
+static struct key_arguments arguments_of(enum operation operation) {
     static uint32_t edges[BINS + 1]; /* lives as long as the graph */
     for (uint32_t i = 0; i <= BINS; i++)
         edges[i] = i * 150000 + 1000;
-    const table_bins bins = {.kind = TABLE_BINS_EDGES, .count = BINS, .edges = edges};
-    const table_view result = {counts, 1, BINS, 0, TABLE_U64};
-    const table_histogram_options options = {.run = *run, .outside = outside};
-    return bytes ? table_histogram_workspace(view_of(keys, TABLE_U32), &bins, &result, &options, bytes)
-                 : table_histogram_async(view_of(keys, TABLE_U32), &bins, &result, &options);
+    return (struct key_arguments){.operation = operation,
+                                  .keys = *view_of(keys, TABLE_U32),
+                                  .order = *view_of(order, TABLE_U32),
+                                  .bins = {.kind = TABLE_BINS_EDGES, .count = BINS, .edges = edges},
+                                  .result = {counts, 1, BINS, 0, TABLE_U64},
+                                  .histogram = {.outside = outside},
+                                  .run = {.backend = TABLE_BACKEND_CUDA, .stream = stream}};
 }
 
 static void check_order(void) {
@@ -104,18 +96,19 @@ static void check_counts(void) {
     assert_int_equal(found[TABLE_OUTSIDE_NAN], 0);
 }
 
-static void check_graph(queued_call *call, void (*check)(void)) {
+static void check_graph(enum operation operation, void (*check)(void)) {
     const int rounds = run_small() ? 3 : 200;
-    table_pipeline_options run = {.backend = TABLE_BACKEND_CUDA, .stream = stream};
+    struct key_arguments all = arguments_of(operation);
+    table_pipeline_options *const run = &all.run;
     cudaGraph_t graph = NULL;
     cudaGraphExec_t executable = NULL;
-    assert_int_equal(call(&run, &run.workspace_bytes), TABLE_OK);
-    assert_int_equal(cudaMalloc(&run.workspace, run.workspace_bytes), cudaSuccess);
+    assert_int_equal(call_on_keys(WORKSPACE, &all, &run->workspace_bytes), TABLE_OK);
+    assert_int_equal(cudaMalloc(&run->workspace, run->workspace_bytes), cudaSuccess);
     /* Once without capture, as a program that warms up would. */
-    assert_int_equal(call(&run, NULL), TABLE_OK);
+    assert_int_equal(call_on_keys(QUEUE, &all, NULL), TABLE_OK);
     assert_int_equal(cudaStreamSynchronize(stream), cudaSuccess);
     assert_int_equal(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), cudaSuccess);
-    const table_status status = call(&run, NULL);
+    const table_status status = call_on_keys(QUEUE, &all, NULL);
     assert_int_equal(cudaStreamEndCapture(stream, &graph), cudaSuccess);
     assert_int_equal(status, TABLE_OK);
     assert_int_equal(cudaGraphInstantiate(&executable, graph, 0), cudaSuccess);
@@ -127,17 +120,17 @@ static void check_graph(queued_call *call, void (*check)(void)) {
     }
     cudaGraphExecDestroy(executable);
     cudaGraphDestroy(graph);
-    assert_int_equal(cudaFree(run.workspace), cudaSuccess);
+    assert_int_equal(cudaFree(run->workspace), cudaSuccess);
 }
 
 static void test_graph_of_a_sort(void **state) {
     (void)state;
-    check_graph(queue_argsort, check_order);
+    check_graph(ARGSORT, check_order);
 }
 
 static void test_graph_of_a_histogram(void **state) {
     (void)state;
-    check_graph(queue_histogram, check_counts);
+    check_graph(HISTOGRAM, check_counts);
 }
 
 static void test_two_sides(void **state) {

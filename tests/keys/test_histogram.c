@@ -12,38 +12,6 @@
 #include "keys/key_case.h"
 #include "support/reference.h"
 
-struct filling {
-    table_view values, weights, result;
-    table_bins bins;
-    table_histogram_options options;
-};
-
-static table_histogram_options options_of(const struct filling *filling, const table_pipeline_options *run) {
-    table_histogram_options options = filling->options;
-    options.run = *run;
-    return options;
-}
-
-static table_status fill_now(void *context, const table_pipeline_options *run) {
-    const struct filling *filling = context;
-    const table_histogram_options options = options_of(filling, run);
-    return table_histogram(&filling->values, &filling->bins, &filling->result, &options);
-}
-
-static table_status fill_workspace(void *context, const table_pipeline_options *run, size_t *bytes) {
-    const struct filling *filling = context;
-    const table_histogram_options options = options_of(filling, run);
-    return table_histogram_workspace(&filling->values, &filling->bins, &filling->result, &options, bytes);
-}
-
-static table_status fill_queue(void *context, const table_pipeline_options *run) {
-    const struct filling *filling = context;
-    const table_histogram_options options = options_of(filling, run);
-    return table_histogram_async(&filling->values, &filling->bins, &filling->result, &options);
-}
-
-static const struct key_call_forms forms = {fill_now, fill_workspace, fill_queue};
-
 /* For differences of any two integers of 64 bits. */
 __extension__ typedef __int128 wide_integer;
 
@@ -116,9 +84,9 @@ static size_t plain_even_bin(const table_bins *bins, struct number value) {
 }
 
 /* The bin of a value; count + 0, 1, 2: below, above, not a number. */
-static size_t plain_bin(const struct filling *filling, const void *values, size_t i) {
+static size_t plain_bin(const struct key_arguments *filling, const void *values, size_t i) {
     const table_bins *bins = &filling->bins;
-    const table_type type = filling->values.type;
+    const table_type type = filling->keys.type;
     const struct number value = number_at(values, type, i);
     const double v = as_double(value);
     if (isnan(v))
@@ -143,12 +111,12 @@ static size_t plain_bin(const struct filling *filling, const void *values, size_
 }
 
 /* A table of chunks x bins of the result's type. */
-static void *plain_rows(const struct filling *filling, const void *values, const void *weights, size_t length,
+static void *plain_rows(const struct key_arguments *filling, const void *values, const void *weights, size_t length,
                         size_t chunks, uint64_t outside[TABLE_OUTSIDE_WORDS]) {
     const size_t bins = filling->bins.count, size = table_type_size(filling->result.type);
     void *rows = calloc(chunks * bins + 1, size);
     assert_non_null(rows);
-    for (size_t i = 0; i < filling->values.rows; i++) {
+    for (size_t i = 0; i < filling->keys.rows; i++) {
         const size_t bin = plain_bin(filling, values, i), cell = i / length * bins + bin;
         if (bin >= bins)
             outside[bin - bins]++;
@@ -166,7 +134,7 @@ static void *plain_rows(const struct filling *filling, const void *values, const
 }
 
 /* The rows' totals by the tree of prefix_sum.h. */
-static void *plain_totals(const struct filling *filling, void *rows, size_t chunks) {
+static void *plain_totals(const struct key_arguments *filling, void *rows, size_t chunks) {
     const size_t bins = filling->bins.count;
     void *totals = calloc(bins, table_type_size(filling->result.type));
     const table_view view = {rows, chunks, bins, 0, filling->result.type};
@@ -176,7 +144,8 @@ static void *plain_totals(const struct filling *filling, void *rows, size_t chun
     return totals;
 }
 
-static void check_result(const struct filling *filling, const char *found, const char *expected, const char *what) {
+static void check_result(const struct key_arguments *filling, const char *found, const char *expected,
+                         const char *what) {
     const table_view *view = &filling->result;
     const size_t size = table_type_size(view->type), stride = view->stride ? (size_t)view->stride : view->columns;
     for (size_t row = 0; row < view->rows; row++)
@@ -190,16 +159,16 @@ struct host {
     void *values, *weights, *edges;
 };
 
-static void check_filling(const struct way *way, struct filling *filling, const struct host *host, bool weighted,
+static void check_filling(const struct way *way, struct key_arguments *filling, const struct host *host, bool weighted,
                           bool outside_wanted, struct random *random, const char *what) {
-    const size_t count = filling->values.rows, size = table_type_size(filling->result.type);
-    const size_t value_bytes = table_type_size(filling->values.type),
+    const size_t count = filling->keys.rows, size = table_type_size(filling->result.type);
+    const size_t value_bytes = table_type_size(filling->keys.type),
                  weight_bytes = weighted ? table_type_size(filling->weights.type) : 1;
-    const size_t length = filling->options.chunk_length ? filling->options.chunk_length
-                                                        : table_histogram_chunk_length(filling->bins.count);
+    const size_t length = filling->histogram.chunk_length ? filling->histogram.chunk_length
+                                                          : table_histogram_chunk_length(filling->bins.count);
     const size_t chunks = (count + length - 1) / length;
     uint64_t outside[TABLE_OUTSIDE_WORDS] = {0}, found_outside[TABLE_OUTSIDE_WORDS];
-    filling->result.rows = filling->options.per_chunk ? chunks : 1;
+    filling->result.rows = filling->histogram.per_chunk ? chunks : 1;
     const size_t cells =
         filling->result.rows ? (filling->result.rows - 1) * (size_t)filling->result.stride + filling->bins.count : 0;
     struct placed values = place(way, host->values, count * value_bytes, value_bytes, random);
@@ -207,15 +176,15 @@ static void check_filling(const struct way *way, struct filling *filling, const 
     struct placed result = place(way, NULL, cells * size, size, random);
     struct placed words = place(way, NULL, sizeof outside, 8, random);
     void *rows = plain_rows(filling, host->values, host->weights, length, chunks, outside);
-    void *expected = filling->options.per_chunk ? rows : plain_totals(filling, rows, chunks);
+    void *expected = filling->histogram.per_chunk ? rows : plain_totals(filling, rows, chunks);
     char *found = malloc(cells * size + 1);
     assert_non_null(found);
-    filling->values.data = values.address;
+    filling->keys.data = values.address;
     filling->weights.data = weights.address;
     filling->result.data = result.address;
-    filling->options.weights = weighted ? &filling->weights : NULL;
-    filling->options.outside = outside_wanted ? words.address : NULL;
-    make_call(way, &forms, filling, random, what);
+    filling->histogram.weights = weighted ? &filling->weights : NULL;
+    filling->histogram.outside = outside_wanted ? words.address : NULL;
+    make_call(way, filling, random, what);
     take_back(&result, found);
     check_result(filling, found, expected, what);
     take_back(&words, found_outside);
@@ -257,14 +226,14 @@ static void *random_edges(table_type type, size_t count, struct random *random) 
     return edges;
 }
 
-static void vary_bins(struct filling *filling, struct host *host, struct random *random) {
+static void vary_bins(struct key_arguments *filling, struct host *host, struct random *random) {
     static const size_t counts[] = {1, 2, 3, 10, 255, 256, 257, 1000, 2045, 2046, 4096, 70000, TABLE_BINS_MOST};
     static const struct {
         double low, high;
     } ranges[] = {{0, 256}, {0, 0x1p16},   {0, 0x1p32},      {-0x1p31, 0x1p31},
                   {-1, 1},  {-1e30, 1e30}, {0.1, 1234567.9}, {3, 4}};
     table_bins *bins = &filling->bins;
-    const bool integer = filling->values.type != TABLE_F32 && filling->values.type != TABLE_F64;
+    const bool integer = filling->keys.type != TABLE_F32 && filling->keys.type != TABLE_F64;
     const size_t range = random_below(random, sizeof ranges / sizeof *ranges);
     static const int64_t firsts[] = {0, -3, 5, 250, INT32_MAX - 2, INT32_MIN, INT64_MAX, INT64_MIN, -1};
     do
@@ -277,7 +246,7 @@ static void vary_bins(struct filling *filling, struct host *host, struct random 
     if (bins->kind == TABLE_BINS_EDGES && bins->count > 5000)
         bins->count = 300;
     if (bins->kind == TABLE_BINS_EDGES)
-        bins->edges = host->edges = random_edges(filling->values.type, bins->count, random);
+        bins->edges = host->edges = random_edges(filling->keys.type, bins->count, random);
 }
 
 static void random_weights(void *weights, table_type type, size_t count, struct random *random) {
@@ -294,18 +263,20 @@ static void check_case(table_type type, enum spread spread, size_t count, struct
     const size_t lengths[] = {0, 0, 1000, 777, count + 1};
     char what[240];
     for (size_t w = 0; w < way_count; w++) {
-        struct filling filling = {.values = {NULL, count, 1, 0, type},
-                                  .weights = {NULL, count, 1, 0, random_once_in(random, 2) ? TABLE_F32 : TABLE_F64}};
+        struct key_arguments filling = {
+            .operation = HISTOGRAM,
+            .keys = {NULL, count, 1, 0, type},
+            .weights = {NULL, count, 1, 0, random_once_in(random, 2) ? TABLE_F32 : TABLE_F64}};
         struct host host = {malloc(count * 8 + 8), malloc(count * 8 + 8), NULL};
         const bool weighted = random_once_in(random, 3), wide = random_once_in(random, 2);
         assert_true(host.values && host.weights);
         keys_fill(host.values, type, count, spread, random);
         random_weights(host.weights, filling.weights.type, count, random);
         vary_bins(&filling, &host, random);
-        filling.options.per_chunk = random_once_in(random, 3);
-        filling.options.chunk_length = lengths[random_below(random, sizeof lengths / sizeof *lengths)];
+        filling.histogram.per_chunk = random_once_in(random, 3);
+        filling.histogram.chunk_length = lengths[random_below(random, sizeof lengths / sizeof *lengths)];
         if (filling.bins.count > 5000)
-            filling.options.chunk_length = 0;
+            filling.histogram.chunk_length = 0;
         filling.result =
             (table_view){.columns = filling.bins.count, .stride = filling.bins.count + random_below(random, 2)};
         filling.result.type = !weighted                                   ? (wide ? TABLE_U64 : TABLE_U32)
@@ -315,7 +286,7 @@ static void check_case(table_type type, enum spread spread, size_t count, struct
                  "%s: %zu %s values, %s, %zu bins of kind %d from %g to %g or %lld, %s%s, chunks of %zu", ways[w].name,
                  count, table_type_name(type), spread_names[spread], filling.bins.count, (int)filling.bins.kind,
                  filling.bins.low, filling.bins.high, (long long)filling.bins.first, weighted ? "weighted " : "",
-                 table_type_name(filling.result.type), filling.options.chunk_length);
+                 table_type_name(filling.result.type), filling.histogram.chunk_length);
         check_filling(&ways[w], &filling, &host, weighted, random_once_in(random, 2), random, what);
         free(host.values);
         free(host.weights);
@@ -401,11 +372,12 @@ static void test_neighbours_of_even_bins(void **state) {
         const table_type type = key_types[round % KEY_TYPE_COUNT];
         const double *range = ranges[round / KEY_TYPE_COUNT % RANGES], first = fmin(range[0], range[1]);
         const size_t number = random_once_in(&random, 4) ? MANY : FEW;
-        struct filling filling = {.values = {NULL, number, 1, 0, type},
-                                  .bins = {.kind = TABLE_BINS_EVEN,
-                                           .count = counts[round / KEY_TYPE_COUNT / RANGES],
-                                           .low = first,
-                                           .high = fmax(range[0], range[1])}};
+        struct key_arguments filling = {.operation = HISTOGRAM,
+                                        .keys = {NULL, number, 1, 0, type},
+                                        .bins = {.kind = TABLE_BINS_EVEN,
+                                                 .count = counts[round / KEY_TYPE_COUNT / RANGES],
+                                                 .low = first,
+                                                 .high = fmax(range[0], range[1])}};
         const double width = (filling.bins.high - first) / (double)filling.bins.count;
         if (!random_once_in(&random, run_small() ? 8 : run_few()))
             continue;

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include <tuplescan/tuplescan.h>
+#include "keys/calls.h"
 
 enum { KEYS = 100, BINS = 4, CHUNK = 30, CHUNKS = 4, DIGITS = 16 };
 
@@ -27,142 +27,94 @@ static struct {
 static const double edges[BINS + 1] = {0, 1, 2, 3, 4};
 
 /* Arguments that are right as they stand; each test makes one thing wrong. */
-struct all {
-    table_view keys, counters, ranks, order, result, weights;
-    table_digit digit;
-    size_t chunk_length, value_bytes;
-    void *totals, *offsets, *values;
-    table_bins bins;
-    table_histogram_options histogram;
-    table_sort_options sort;
-    table_pipeline_options run;
-};
-
-static struct all right(void) {
+static struct key_arguments right(enum operation operation) {
     memset(&memory, 0x5A, sizeof memory);
-    return (struct all){.keys = {memory.keys, KEYS, 1, 0, TABLE_U32},
-                        .counters = {memory.counters, CHUNKS, DIGITS, 0, TABLE_U64},
-                        .ranks = {memory.ranks, CHUNKS, DIGITS, 0, TABLE_U64},
-                        .order = {memory.order, KEYS, 1, 0, TABLE_U64},
-                        .result = {memory.counts, 1, BINS, 0, TABLE_U64},
-                        .weights = {memory.floats, KEYS, 1, 0, TABLE_F32},
-                        .digit = {4, 4, 0},
-                        .chunk_length = CHUNK,
-                        .value_bytes = 8,
-                        .totals = memory.totals,
-                        .offsets = memory.offsets,
-                        .values = memory.values,
-                        .bins = {.kind = TABLE_BINS_EVEN, .count = BINS, .low = 0, .high = 100},
-                        .histogram = {.outside = memory.outside}};
+    return (struct key_arguments){.operation = operation,
+                                  .keys = {memory.keys, KEYS, 1, 0, TABLE_U32},
+                                  .counters = {memory.counters, CHUNKS, DIGITS, 0, TABLE_U64},
+                                  .ranks = {memory.ranks, CHUNKS, DIGITS, 0, TABLE_U64},
+                                  .order = {memory.order, KEYS, 1, 0, TABLE_U64},
+                                  .result = {memory.counts, 1, BINS, 0, TABLE_U64},
+                                  .weights = {memory.floats, KEYS, 1, 0, TABLE_F32},
+                                  .digit = {4, 4, 0},
+                                  .chunk_length = CHUNK,
+                                  .value_bytes = 8,
+                                  .totals = memory.totals,
+                                  .offsets = memory.offsets,
+                                  .values = memory.values,
+                                  .bins = {.kind = TABLE_BINS_EVEN, .count = BINS, .low = 0, .high = 100},
+                                  .histogram = {.outside = memory.outside}};
 }
 
-enum operation { COUNTS, RANKS, HISTOGRAM, SORT, ARGSORT, OPERATIONS };
-static const char *const names[OPERATIONS] = {"digit_counts", "chunk_ranks", "histogram", "radix_sort", "argsort"};
-enum form { NOW, WORKSPACE, QUEUE };
-
-static table_status call(enum operation operation, enum form form, const struct all *all, size_t *bytes) {
-    table_histogram_options histogram = all->histogram;
-    table_sort_options sort = all->sort;
-    histogram.run = sort.run = all->run;
-    switch (operation) {
-    case COUNTS:
-        if (form == WORKSPACE)
-            return table_digit_counts_workspace(&all->keys, &all->digit, all->chunk_length, &all->counters, &all->run,
-                                                bytes);
-        return (form == NOW ? table_digit_counts : table_digit_counts_async)(&all->keys, &all->digit, all->chunk_length,
-                                                                             &all->counters, &all->run);
-    case RANKS:
-        if (form == WORKSPACE)
-            return table_chunk_ranks_workspace(&all->counters, &all->ranks, all->totals, all->offsets, &all->run,
-                                               bytes);
-        return (form == NOW ? table_chunk_ranks : table_chunk_ranks_async)(&all->counters, &all->ranks, all->totals,
-                                                                           all->offsets, &all->run);
-    case HISTOGRAM:
-        if (form == WORKSPACE)
-            return table_histogram_workspace(&all->keys, &all->bins, &all->result, &histogram, bytes);
-        return (form == NOW ? table_histogram : table_histogram_async)(&all->keys, &all->bins, &all->result,
-                                                                       &histogram);
-    case SORT:
-        if (form == WORKSPACE)
-            return table_radix_sort_workspace(&all->keys, all->values, all->value_bytes, &sort, bytes);
-        return (form == NOW ? table_radix_sort : table_radix_sort_async)(&all->keys, all->values, all->value_bytes,
-                                                                         &sort);
-    default:
-        if (form == WORKSPACE)
-            return table_argsort_workspace(&all->keys, &all->order, &sort, bytes);
-        return (form == NOW ? table_argsort : table_argsort_async)(&all->keys, &all->order, &sort);
-    }
-}
-
-static void expect_form(enum operation operation, enum form form, const struct all *all, table_status status,
-                        const char *word) {
+static void expect_form(enum form form, const struct key_arguments *all, table_status status, const char *word) {
     size_t bytes = 12345;
+    const char *name = operation_names[all->operation];
     memcpy(&before, &memory, sizeof memory);
-    const table_status found = call(operation, form, all, &bytes);
+    const table_status found = call_on_keys(form, all, &bytes);
     if (found != status)
-        fail_msg("%s: expected %s, found %s (%s)", names[operation], table_status_name(status),
-                 table_status_name(found), table_error_detail());
+        fail_msg("%s: expected %s, found %s (%s)", name, table_status_name(status), table_status_name(found),
+                 table_error_detail());
     if (!strstr(table_error_detail(), word))
-        fail_msg("%s: the reason should name \"%s\", and is: %s", names[operation], word, table_error_detail());
+        fail_msg("%s: the reason should name \"%s\", and is: %s", name, word, table_error_detail());
     if (memcmp(&before, &memory, sizeof memory) != 0)
-        fail_msg("%s: something was written", names[operation]);
+        fail_msg("%s: something was written", name);
     assert_int_equal(bytes, 12345);
 }
 
 /* All three forms. */
-static void expect(enum operation operation, struct all all, table_status status, const char *word) {
-    expect_form(operation, NOW, &all, status, word);
-    expect_form(operation, WORKSPACE, &all, status, word);
+static void expect(struct key_arguments all, table_status status, const char *word) {
+    expect_form(NOW, &all, status, word);
+    expect_form(WORKSPACE, &all, status, word);
     all.run.workspace = memory.workspace;
     all.run.workspace_bytes = sizeof memory.workspace;
-    expect_form(operation, QUEUE, &all, status, word);
+    expect_form(QUEUE, &all, status, word);
 }
 
 #define WRONG(OPERATION, CHANGE, STATUS, WORD)                                                                         \
     do {                                                                                                               \
-        struct all all = right();                                                                                      \
+        struct key_arguments all = right(OPERATION);                                                                   \
         CHANGE;                                                                                                        \
-        expect(OPERATION, all, STATUS, WORD);                                                                          \
+        expect(all, STATUS, WORD);                                                                                     \
     } while (0)
 
 static void test_right_calls(void **state) {
     (void)state;
     for (enum operation operation = 0; operation < OPERATIONS; operation++) {
-        struct all all = right();
+        struct key_arguments all = right(operation);
         size_t bytes = 12345;
-        assert_int_equal(call(operation, NOW, &all, NULL), TABLE_OK);
-        assert_int_equal(call(operation, WORKSPACE, &all, &bytes), TABLE_OK);
+        assert_int_equal(call_on_keys(NOW, &all, NULL), TABLE_OK);
+        assert_int_equal(call_on_keys(WORKSPACE, &all, &bytes), TABLE_OK);
         assert_in_range(bytes, 0, sizeof memory.workspace);
         all.run.workspace = memory.workspace;
         all.run.workspace_bytes = bytes;
-        assert_int_equal(call(operation, QUEUE, &all, NULL), TABLE_OK);
+        assert_int_equal(call_on_keys(QUEUE, &all, NULL), TABLE_OK);
     }
 }
 
 static void test_options(void **state) {
     (void)state;
     for (enum operation operation = 0; operation < OPERATIONS; operation++) {
-        struct all all = right();
+        struct key_arguments all = right(operation);
         all.run.backend = (table_backend)3;
-        expect(operation, all, TABLE_ERROR_ARGUMENT, "backend");
+        expect(all, TABLE_ERROR_ARGUMENT, "backend");
         if (table_cuda_unavailable()) {
             all.run.backend = TABLE_BACKEND_CUDA;
-            expect(operation, all, TABLE_ERROR_BACKEND, "CUDA");
+            expect(all, TABLE_ERROR_BACKEND, "CUDA");
         }
-        all = right();
+        all = right(operation);
         all.run.workspace = memory.workspace;
-        expect_form(operation, NOW, &all, TABLE_ERROR_ARGUMENT, "stream forms");
+        expect_form(NOW, &all, TABLE_ERROR_ARGUMENT, "stream forms");
         all.run.workspace_bytes = 16;
-        expect_form(operation, QUEUE, &all, TABLE_ERROR_WORKSPACE, "workspace_bytes");
+        expect_form(QUEUE, &all, TABLE_ERROR_WORKSPACE, "workspace_bytes");
         all.run.workspace = memory.workspace + 8;
-        expect_form(operation, QUEUE, &all, TABLE_ERROR_WORKSPACE, "aligned");
+        expect_form(QUEUE, &all, TABLE_ERROR_WORKSPACE, "aligned");
         all.run.workspace = NULL;
-        expect_form(operation, QUEUE, &all, TABLE_ERROR_WORKSPACE, "missing");
-        all = right();
+        expect_form(QUEUE, &all, TABLE_ERROR_WORKSPACE, "missing");
+        all = right(operation);
         all.run.report = &memory.report;
-        expect_form(operation, QUEUE, &all, TABLE_ERROR_ARGUMENT, "report");
-        all = right();
-        assert_int_equal(call(operation, WORKSPACE, &all, NULL), TABLE_ERROR_ARGUMENT);
+        expect_form(QUEUE, &all, TABLE_ERROR_ARGUMENT, "report");
+        all = right(operation);
+        assert_int_equal(call_on_keys(WORKSPACE, &all, NULL), TABLE_ERROR_ARGUMENT);
     }
 }
 
@@ -199,7 +151,7 @@ static void test_digit_counts(void **state) {
           "counters and keys");
     WRONG(COUNTS, (all.keys.rows = (size_t)1 << 32, all.chunk_length = (size_t)1 << 30, all.counters.type = TABLE_U32),
           TABLE_ERROR_TOO_LARGE, "u32 counters");
-    const struct all all = right();
+    const struct key_arguments all = right(COUNTS);
     assert_int_equal(table_digit_counts(NULL, &all.digit, 0, &all.counters, NULL), TABLE_ERROR_ARGUMENT);
     assert_int_equal(table_digit_counts(&all.keys, NULL, 0, &all.counters, NULL), TABLE_ERROR_ARGUMENT);
     assert_int_equal(table_digit_counts(&all.keys, &all.digit, 0, NULL, NULL), TABLE_ERROR_ARGUMENT);
@@ -216,12 +168,12 @@ static void test_chunk_ranks(void **state) {
     WRONG(RANKS, all.offsets = memory.counters, TABLE_ERROR_OVERLAP, "offsets");
     WRONG(RANKS, all.offsets = memory.totals, TABLE_ERROR_OVERLAP, "totals and offsets");
     WRONG(RANKS, all.totals = (char *)memory.totals + 4, TABLE_ERROR_ALIGNMENT, "totals 0x");
-    const struct all all = right();
+    const struct key_arguments all = right(RANKS);
     assert_int_equal(table_chunk_ranks(NULL, &all.ranks, NULL, NULL, NULL), TABLE_ERROR_ARGUMENT);
     assert_int_equal(table_chunk_ranks(&all.counters, NULL, NULL, NULL, NULL), TABLE_ERROR_ARGUMENT);
 }
 
-static void make_edges(struct all *all, const double *made) {
+static void make_edges(struct key_arguments *all, const double *made) {
     all->bins = (table_bins){.kind = TABLE_BINS_EDGES, .count = BINS, .edges = made};
     all->keys = (table_view){memory.values, KEYS, 1, 0, TABLE_F64};
 }
@@ -249,7 +201,7 @@ static void test_bins(void **state) {
     WRONG(HISTOGRAM, make_edges(&all, NULL), TABLE_ERROR_ARGUMENT, "edges");
     WRONG(HISTOGRAM, make_edges(&all, (const double *)((const char *)edges + 4)), TABLE_ERROR_ALIGNMENT, "edges");
     WRONG(HISTOGRAM, (all.bins.kind = TABLE_BINS_INTEGER, all.keys.type = TABLE_F32), TABLE_ERROR_TYPE, "integers");
-    struct all all = right();
+    struct key_arguments all = right(HISTOGRAM);
     assert_int_equal(table_histogram(&all.keys, NULL, &all.result, NULL), TABLE_ERROR_ARGUMENT);
     assert_int_equal(table_histogram(&all.keys, &all.bins, NULL, NULL), TABLE_ERROR_ARGUMENT);
     make_edges(&all, edges);
@@ -296,7 +248,7 @@ static void test_sort(void **state) {
         WRONG(operation, all.sort.first_bit = 32, TABLE_ERROR_ARGUMENT, "first_bit");
         WRONG(operation, (all.sort.first_bit = 8, all.sort.bits = 25), TABLE_ERROR_ARGUMENT, "bits 25");
     }
-    const struct all all = right();
+    const struct key_arguments all = right(SORT);
     assert_int_equal(table_radix_sort(NULL, NULL, 0, NULL), TABLE_ERROR_ARGUMENT);
     assert_int_equal(table_argsort(&all.keys, NULL, NULL), TABLE_ERROR_ARGUMENT);
 }

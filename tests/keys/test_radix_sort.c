@@ -15,43 +15,6 @@ static const size_t sizes[] = {0,   1,   2,   3,   5,   15,   16,   17,   31,   
                                255, 256, 257, 499, 501, 1000, 4095, 4097, 9999, 65535, 65536, 65537, 131073, 1200001};
 enum { SIZES = sizeof sizes / sizeof *sizes, SMALL_SIZES = 23 };
 
-struct sort {
-    table_view keys, order;
-    void *values;
-    size_t value_bytes;
-    table_sort_options options;
-    bool argsort;
-};
-
-static table_sort_options options_of(const struct sort *sort, const table_pipeline_options *run) {
-    table_sort_options options = sort->options;
-    options.run = *run;
-    return options;
-}
-
-static table_status sort_now(void *context, const table_pipeline_options *run) {
-    const struct sort *sort = context;
-    const table_sort_options options = options_of(sort, run);
-    return sort->argsort ? table_argsort(&sort->keys, &sort->order, &options)
-                         : table_radix_sort(&sort->keys, sort->values, sort->value_bytes, &options);
-}
-
-static table_status sort_workspace(void *context, const table_pipeline_options *run, size_t *bytes) {
-    const struct sort *sort = context;
-    const table_sort_options options = options_of(sort, run);
-    return sort->argsort ? table_argsort_workspace(&sort->keys, &sort->order, &options, bytes)
-                         : table_radix_sort_workspace(&sort->keys, sort->values, sort->value_bytes, &options, bytes);
-}
-
-static table_status sort_queue(void *context, const table_pipeline_options *run) {
-    const struct sort *sort = context;
-    const table_sort_options options = options_of(sort, run);
-    return sort->argsort ? table_argsort_async(&sort->keys, &sort->order, &options)
-                         : table_radix_sort_async(&sort->keys, sort->values, sort->value_bytes, &options);
-}
-
-static const struct key_call_forms forms = {sort_now, sort_workspace, sort_queue};
-
 /* What is to come out: rows of `bytes` bytes in the order. */
 static char *arranged(const char *rows, const size_t *order, size_t count, size_t bytes) {
     char *result = malloc(count * bytes + 1);
@@ -68,7 +31,7 @@ static void check_same(const char *found, const char *expected, size_t count, si
             fail_msg("%s: %s %zu of %zu is wrong", what, which, i, count);
 }
 
-static void check_order(const struct sort *sort, const void *found, const size_t *order, size_t count,
+static void check_order(const struct key_arguments *sort, const void *found, const size_t *order, size_t count,
                         const char *what) {
     for (size_t i = 0; i < count; i++) {
         const uint64_t index =
@@ -85,7 +48,7 @@ struct host {
     size_t *order;
 };
 
-static struct host host_of(struct sort *sort, enum spread spread, size_t count, struct random *random) {
+static struct host host_of(struct key_arguments *sort, enum spread spread, size_t count, struct random *random) {
     const size_t key_bytes = table_type_size(sort->keys.type);
     struct host host = {malloc(count * key_bytes + 8), malloc(count * sort->value_bytes + 1),
                         malloc((count + 1) * sizeof(size_t))};
@@ -96,7 +59,7 @@ static struct host host_of(struct sort *sort, enum spread spread, size_t count, 
     return host;
 }
 
-static void check_sorted(const struct way *way, struct sort *sort, const struct host *host, size_t count,
+static void check_sorted(const struct way *way, struct key_arguments *sort, const struct host *host, size_t count,
                          struct random *random, const char *what) {
     const size_t key_bytes = table_type_size(sort->keys.type);
     const size_t value_align = random_once_in(random, 3) || sort->value_bytes == 0 ? 1 : sort->value_bytes;
@@ -108,7 +71,7 @@ static void check_sorted(const struct way *way, struct sort *sort, const struct 
     assert_non_null(found);
     sort->keys.data = keys.address;
     sort->values = sort->value_bytes ? values.address : NULL;
-    make_call(way, &forms, sort, random, what);
+    make_call(way, sort, random, what);
     take_back(&keys, found);
     check_same(found, sorted_keys, count, key_bytes, what, "key");
     take_back(&values, found);
@@ -118,7 +81,7 @@ static void check_sorted(const struct way *way, struct sort *sort, const struct 
     free(found);
 }
 
-static void check_argsorted(const struct way *way, struct sort *sort, const struct host *host, size_t count,
+static void check_argsorted(const struct way *way, struct key_arguments *sort, const struct host *host, size_t count,
                             struct random *random, const char *what) {
     const size_t key_bytes = table_type_size(sort->keys.type), order_bytes = table_type_size(sort->order.type);
     struct placed keys = place(way, host->keys, count * key_bytes, key_bytes, random);
@@ -127,7 +90,7 @@ static void check_argsorted(const struct way *way, struct sort *sort, const stru
     assert_non_null(found);
     sort->keys.data = keys.address;
     sort->order.data = order.address;
-    make_call(way, &forms, sort, random, what);
+    make_call(way, sort, random, what);
     take_back(&order, found);
     check_order(sort, found, host->order, count, what);
     take_back(&keys, found);
@@ -135,17 +98,18 @@ static void check_argsorted(const struct way *way, struct sort *sort, const stru
     free(found);
 }
 
-static void vary(struct sort *sort, struct random *random) {
+static void vary(struct key_arguments *sort, struct random *random) {
     static const size_t value_bytes[] = {0, 0, 4, 8, 1, 2, 3, 12, 16, 24, 100};
     const unsigned width = 8 * (unsigned)table_type_size(sort->keys.type);
-    sort->options.descending = random_once_in(random, 2);
+    sort->sort.descending = random_once_in(random, 2);
     if (random_once_in(random, 3)) {
-        sort->options.first_bit = (unsigned)random_below(random, width);
-        sort->options.bits = (unsigned)random_below(random, width - sort->options.first_bit + 1);
+        sort->sort.first_bit = (unsigned)random_below(random, width);
+        sort->sort.bits = (unsigned)random_below(random, width - sort->sort.first_bit + 1);
     }
-    sort->argsort = random_once_in(random, 4);
+    sort->operation = random_once_in(random, 4) ? ARGSORT : SORT;
     sort->order.type = random_once_in(random, 2) ? TABLE_U32 : TABLE_U64;
-    sort->value_bytes = sort->argsort ? 0 : value_bytes[random_below(random, sizeof value_bytes / sizeof *value_bytes)];
+    sort->value_bytes =
+        sort->operation == ARGSORT ? 0 : value_bytes[random_below(random, sizeof value_bytes / sizeof *value_bytes)];
 }
 
 /* Puts the keys of the host in order, all or all but two neighbours, anywhere. */
@@ -165,23 +129,24 @@ static void put_in_order(struct host *host, size_t count, size_t key_bytes, stru
 static void check_case(table_type type, enum spread spread, size_t count, bool alone, struct random *random) {
     char what[200];
     for (size_t w = 0; w < way_count; w++) {
-        struct sort sort = {.keys = {NULL, count, 1, 0, type}, .order = {NULL, count, 1, 0, TABLE_U32}};
+        struct key_arguments sort = {.keys = {NULL, count, 1, 0, type}, .order = {NULL, count, 1, 0, TABLE_U32}};
         vary(&sort, random);
         if (alone)
-            sort = (struct sort){.keys = sort.keys, .options.descending = sort.options.descending};
-        const unsigned width = 8 * (unsigned)table_type_size(type), first = sort.options.first_bit;
+            sort =
+                (struct key_arguments){.operation = SORT, .keys = sort.keys, .sort.descending = sort.sort.descending};
+        const unsigned width = 8 * (unsigned)table_type_size(type), first = sort.sort.first_bit;
         struct host host = host_of(&sort, spread, count, random);
         const bool is_in_order = !alone && random_once_in(random, 4);
         for (int turn = 0; turn <= is_in_order; turn++) {
             if (turn > 0)
                 put_in_order(&host, count, table_type_size(type), random);
-            keys_order(host.keys, type, count, sort.options.descending, first,
-                       sort.options.bits ? sort.options.bits : width - first, host.order);
+            keys_order(host.keys, type, count, sort.sort.descending, first,
+                       sort.sort.bits ? sort.sort.bits : width - first, host.order);
         }
         snprintf(what, sizeof what, "%s: %zu %s keys, %s, %s%s of %zu bytes, bits %u+%u", ways[w].name, count,
-                 table_type_name(type), spread_names[spread], sort.options.descending ? "descending " : "",
-                 sort.argsort ? "order" : "values", sort.value_bytes, first, sort.options.bits);
-        if (sort.argsort)
+                 table_type_name(type), spread_names[spread], sort.sort.descending ? "descending " : "",
+                 sort.operation == ARGSORT ? "order" : "values", sort.value_bytes, first, sort.sort.bits);
+        if (sort.operation == ARGSORT)
             check_argsorted(&ways[w], &sort, &host, count, random, what);
         else
             check_sorted(&ways[w], &sort, &host, count, random, what);
