@@ -1,5 +1,6 @@
-/* Tables in the memory of devices, spread over ranks, each of which takes the device of its number. Without arguments a
- * test: the bits of one process on the CPU. With ROWS COLUMNS [REPEAT] what the call takes: ranks/times.c. */
+/* Tests of ranks whose tables are in the memory of devices: each rank takes the device of its number. This file has
+ * what the tests of ranks do not know of devices. With the arguments ROWS COLUMNS [REPEAT] the program prints what a
+ * call takes: ranks/times.c. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,8 +8,6 @@
 #include <cuda_runtime_api.h>
 
 #include "ranks/ranks.h"
-
-enum { COLUMNS_MOST = 9 };
 
 static void take_device(int rank) {
     int count = 0;
@@ -33,55 +32,6 @@ static void *new_state(size_t columns) {
     void *state = aligned_alloc(64, (bytes + 63) / 64 * 64);
     CHECK(state != NULL);
     return memset(state, 0, bytes);
-}
-
-/* All ranks draw the same table and cuts; some ranks have their rows on the host. */
-static void check_table(const struct ranks *ranks, struct random *random) {
-    const size_t columns = 1 + random_below(random, COLUMNS_MOST), rows = random_below(random, 30000) / columns;
-    const size_t values = rows * columns;
-    size_t first = 0, last = rows;
-    float last_row[COLUMNS_MOST];
-    float *in = malloc(values * sizeof *in + 1), *sums = malloc(values * sizeof *sums + 1), *found, *totals, *expected;
-    found = malloc(values * sizeof *found + 1);
-    totals = malloc(columns * sizeof *totals);
-    expected = malloc(columns * sizeof *expected);
-    CHECK(in && sums && found && totals && expected);
-    for (size_t i = 0; i < values; i++)
-        element_randomize(&in[i], TABLE_F32, random, PATTERN_SMALL);
-    for (int rank = 0; rank <= ranks->rank && rank + 1 < ranks->count; rank++) {
-        const size_t cut = first + random_below(random, rows - first + 1);
-        if (rank == ranks->rank)
-            last = cut;
-        else
-            first = cut;
-    }
-    const bool on_host = ranks->count > 1 && (ranks->rank + rows) % 4 == 0;
-    const table_view whole = rows_of(in, rows, columns), out = rows_of(sums, rows, columns);
-    CHECK(table_prefix_sum(&whole, &out, &(table_scan_options){.backend = TABLE_BACKEND_CPU, .carry_out = expected}) ==
-          TABLE_OK);
-    const size_t mine = (last - first) * columns * sizeof *in;
-    void *device = on_device(in + first * columns, mine);
-    memcpy(found, in + first * columns, mine);
-    const table_view own = rows_of(on_host ? (void *)found : device, last - first, columns);
-    check_note("%zu x %zu over %d ranks, this one %d, %s", rows, columns, ranks->count, ranks->rank,
-               on_host ? "on the host" : "on its device");
-    CHECK(table_column_totals_mpi(&own, TABLE_F32, totals, NULL, ranks->comm) == TABLE_OK);
-    CHECK(memcmp(totals, expected, columns * sizeof *totals) == 0);
-    void *state = ranks->rank % 2 == 0 ? new_state(columns) : NULL; /* on the host, wherever the table is */
-    const table_scan_options options = {.carry_out = totals, .state = state};
-    CHECK(table_prefix_sum_mpi(&own, &own, &options, ranks->comm) == TABLE_OK);
-    CHECK(!state || table_state_sums(state, last_row) == TABLE_OK);
-    CHECK(!state || memcmp(last_row, expected, columns * sizeof *last_row) == 0);
-    free(state);
-    CHECK(on_host || mine == 0 || cudaMemcpy(found, device, mine, cudaMemcpyDeviceToHost) == cudaSuccess);
-    CHECK(memcmp(found, sums + first * columns, mine) == 0);
-    CHECK(memcmp(totals, expected, columns * sizeof *totals) == 0);
-    cudaFree(device);
-    free(in);
-    free(sums);
-    free(found);
-    free(totals);
-    free(expected);
 }
 
 /* What must be host memory, and is a device's on one rank: all are told what is said of it, before anything is
@@ -145,44 +95,22 @@ static void check_detail_stays(const struct ranks *ranks) {
     CHECK(cudaFree(device) == cudaSuccess);
 }
 
-table_status sum_over(const struct ranks *ranks, const table_view *in, const table_view *out,
-                      const table_scan_options *options, bool on_device) {
-    (void)on_device;
-    return table_prefix_sum_mpi(in, out, options, ranks->comm);
-}
+const struct memory *const ranks_memory = &device_memory;
 
-double greatest_over(const struct ranks *ranks, double mine) {
-    double most = 0;
-    MPI_Allreduce(&mine, &most, 1, MPI_DOUBLE, MPI_MAX, ranks->comm);
-    return most;
-}
-
-int main(int argc, char **argv) {
-    struct ranks ranks = {.comm = MPI_COMM_WORLD};
-    MPI_Init(&argc, &argv);
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks.count);
-    MPI_Comm_rank(MPI_COMM_WORLD, &ranks.rank);
+int begin_world(const struct ranks *world, int argc, char **argv) {
     if (table_cuda_unavailable()) {
-        if (ranks.rank == 0)
+        if (world->rank == 0)
             printf("skipped: %s\n", table_cuda_unavailable());
-        MPI_Finalize();
         return 77;
     }
-    unsigned long long seed = ranks.rank == 0 ? run_seed() : 0;
-    MPI_Bcast(&seed, 1, MPI_UNSIGNED_LONG_LONG, 0, MPI_COMM_WORLD);
-    struct random random = {seed};
-    take_device(ranks.rank);
-    if (argc > 2) {
-        time_tables(&ranks, argc, argv);
-    } else {
-        check_words(&ranks);
-        check_detail_stays(&ranks);
-        for (unsigned i = 0; i < 20 * run_rounds() / run_few() + 5; i++) {
-            const uint64_t next = random_bits(&random);
-            struct random same = {next};
-            check_table(&ranks, &same);
-        }
-    }
-    MPI_Finalize();
-    return 0;
+    take_device(world->rank);
+    if (argc <= 2)
+        return 0;
+    time_tables(world, argc, argv);
+    return DONE;
+}
+
+void test_world(const struct ranks *world) {
+    check_words(world);
+    check_detail_stays(world);
 }

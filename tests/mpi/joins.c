@@ -69,7 +69,15 @@ static void test_lost(void) {
     free(last);
 }
 
-void test_joins(void) {
+const struct memory *const ranks_memory = &host_memory;
+
+int begin_world(const struct ranks *world, int argc, char **argv) {
+    (void)world, (void)argc, (void)argv;
+    return 0;
+}
+
+void test_world(const struct ranks *world) {
+    (void)world;
     check_note("joins");
     test_neighbours();
     test_lost();

@@ -17,8 +17,7 @@ bool group_open(struct ranks *ranks, int count, bool backwards) {
 void group_close(struct ranks *ranks) { MPI_Comm_free(&ranks->comm); }
 
 table_status sum_over(const struct ranks *ranks, const table_view *in, const table_view *out,
-                      const table_scan_options *options, bool on_device) {
-    (void)on_device;
+                      const table_scan_options *options) {
     return table_prefix_sum_mpi(in, out, options, ranks->comm);
 }
 
@@ -41,6 +40,12 @@ bool same_text(const struct ranks *ranks, const char *text) {
     return same != 0;
 }
 
+double greatest_over(const struct ranks *ranks, double mine) {
+    double most = 0;
+    MPI_Allreduce(&mine, &most, 1, MPI_DOUBLE, MPI_MAX, ranks->comm);
+    return most;
+}
+
 void test_communicators(const struct ranks *ranks) {
     float value = 1;
     const table_view table = {&value, 1, 1, 0, TABLE_F32};
@@ -56,18 +61,20 @@ void test_communicators(const struct ranks *ranks) {
 }
 
 int main(int argc, char **argv) {
-    unsigned long long seed;
-    int world, process;
+    struct ranks world = {.comm = MPI_COMM_WORLD};
     MPI_Init(&argc, &argv);
-    MPI_Comm_size(MPI_COMM_WORLD, &world);
-    MPI_Comm_rank(MPI_COMM_WORLD, &process);
-    seed = process == 0 ? run_seed() : 0;
+    MPI_Comm_size(MPI_COMM_WORLD, &world.count);
+    MPI_Comm_rank(MPI_COMM_WORLD, &world.rank);
+    const int code = begin_world(&world, argc, argv);
+    unsigned long long seed = code == 0 && world.rank == 0 ? run_seed() : 0;
     MPI_Bcast(&seed, 1, MPI_UNSIGNED_LONG_LONG, 0, MPI_COMM_WORLD);
-    test_joins();
-    test_errors_of_ranks(world);
-    test_sums_of_ranks(world, seed);
-    test_totals_of_ranks(world, seed);
-    test_ranges_of_ranks(world, seed);
+    if (code == 0) {
+        test_world(&world);
+        test_errors_of_ranks(world.count);
+        test_sums_of_ranks(world.count, seed);
+        test_totals_of_ranks(world.count, seed);
+        test_ranges_of_ranks(world.count, seed);
+    }
     MPI_Finalize();
-    return 0;
+    return code == DONE ? 0 : code;
 }

@@ -107,7 +107,7 @@ static void test_wrong_calls(const struct ranks *ranks) {
             wrong_calls[i].spoil(&call);
         if (wrong_calls[i].status == TABLE_ERROR_RANKS && ranks->count == 1)
             continue;
-        check_told(ranks, sum_over(ranks, &call.in, &call.out, &call.options, false), wrong_calls[i].status,
+        check_told(ranks, sum_over(ranks, &call.in, &call.out, &call.options), wrong_calls[i].status,
                    wrong_calls[i].word);
         check_untouched();
         if (wrong_calls[i].status != TABLE_ERROR_RANKS) {
@@ -125,7 +125,7 @@ enum { KINDS = sizeof kinds / sizeof *kinds };
 static table_status call_of_kind(const struct ranks *ranks, unsigned kind, bool is_right) {
     struct call call = right_call();
     const table_view *const in = is_right ? &call.in : NULL;
-    return kind == 0   ? sum_over(ranks, in, &call.out, &call.options, false)
+    return kind == 0   ? sum_over(ranks, in, &call.out, &call.options)
            : kind == 1 ? totals_over(ranks, in, TABLE_F32, row, NULL)
                        : recurrence_over(ranks, &call.in, in, &call.out, &call.options);
 }
@@ -174,13 +174,13 @@ static void test_offsets(const struct ranks *ranks) {
     call.options.offsets = 1;
     if (ranks->rank == ranks->count - 1)
         call.out = (table_view){more, ROWS + 1, COLUMNS, 0, TABLE_F32};
-    CHECK(sum_over(ranks, &call.in, &call.out, &call.options, false) == TABLE_OK);
+    CHECK(sum_over(ranks, &call.in, &call.out, &call.options) == TABLE_OK);
     CHECK((ranks->rank == ranks->count - 1 ? more : sums)[0] == (float)(ranks->rank * ROWS));
     CHECK(ranks->rank < ranks->count - 1 || more[ROWS * COLUMNS] == (float)(ranks->count * ROWS));
     call = right_call();
     call.options.offsets = ranks->rank == 0 && ranks->count > 1;
     if (ranks->count > 1) {
-        check_told(ranks, sum_over(ranks, &call.in, &call.out, &call.options, false), TABLE_ERROR_RANKS,
+        check_told(ranks, sum_over(ranks, &call.in, &call.out, &call.options), TABLE_ERROR_RANKS,
                    "offsets: 0 on one, 1 on another");
         check_untouched();
     }
@@ -250,13 +250,13 @@ static void test_wrong_beginnings(const struct ranks *ranks) {
     struct call call = right_call();
     call.options.state = state;
     memset(state, 0x5a, sizeof state);
-    check_told(ranks, sum_over(ranks, &call.in, &call.out, &call.options, false), TABLE_ERROR_STATE, "state");
+    check_told(ranks, sum_over(ranks, &call.in, &call.out, &call.options), TABLE_ERROR_STATE, "state");
     CHECK(table_state_begin(state, TABLE_F32, COLUMNS, 0) == TABLE_OK);
     call.options.carry_in = row;
-    check_told(ranks, sum_over(ranks, &call.in, &call.out, &call.options, false), TABLE_ERROR_ARGUMENT, "carry_in");
+    check_told(ranks, sum_over(ranks, &call.in, &call.out, &call.options), TABLE_ERROR_ARGUMENT, "carry_in");
     call.options.carry_in = NULL;
     CHECK(table_state_begin(state, TABLE_F32, COLUMNS, 5) == TABLE_OK);
-    check_told(ranks, sum_over(ranks, &call.in, &call.out, &call.options, false), TABLE_ERROR_STATE, "row 5");
+    check_told(ranks, sum_over(ranks, &call.in, &call.out, &call.options), TABLE_ERROR_STATE, "row 5");
     check_untouched();
 }
 
@@ -287,7 +287,7 @@ static void test_failing_work(const struct ranks *ranks) {
         if (ranks->rank == guilty)
             call.options.backend = TABLE_BACKEND_CUDA;
         if (table_cuda_unavailable())
-            check_told(ranks, sum_over(ranks, &call.in, &call.out, &call.options, false), TABLE_ERROR_BACKEND, "CUDA");
+            check_told(ranks, sum_over(ranks, &call.in, &call.out, &call.options), TABLE_ERROR_BACKEND, "CUDA");
     }
 }
 

@@ -29,14 +29,22 @@ void check_note(const char *format, ...) __attribute__((format(printf, 1, 2))); 
 bool group_open(struct ranks *ranks, int count, bool backwards);
 void group_close(struct ranks *ranks);
 
-/* The call of the transport. on_device: the tables, packed and on the host, are taken to this rank's device for it, if
- * the test knows one. */
+/* The memory that some of the tables are in: the host's, or that of this rank's device. */
+extern const struct memory *const ranks_memory;
+
+/* The calls of the transport. */
 table_status sum_over(const struct ranks *ranks, const table_view *in, const table_view *out,
-                      const table_scan_options *options, bool on_device);
+                      const table_scan_options *options);
 table_status recurrence_over(const struct ranks *ranks, const table_view *a, const table_view *b, const table_view *h,
                              const table_scan_options *options);
 table_status totals_over(const struct ranks *ranks, const table_view *in, table_type type, void *totals,
                          const table_scan_options *options);
+
+/* sum_over() and totals_over() of tables that lie packed on the host and are taken to ranks_memory for the call. */
+table_status sum_placed(const struct ranks *ranks, const table_view *in, const table_view *out,
+                        const table_scan_options *options);
+table_status totals_placed(const struct ranks *ranks, const table_view *in, table_type type, void *totals,
+                           const table_scan_options *options);
 
 /* Whether the first rank has the same text; of no rank before all have come. */
 bool same_text(const struct ranks *ranks, const char *text);
@@ -59,7 +67,11 @@ double greatest_over(const struct ranks *ranks, double mine);
 void test_communicators(const struct ranks *ranks);
 
 #ifndef TEST_RANKS_OF_NCCL
-void test_joins(void);
+/* What a program of MPI has beside the tests of ranks. begin_world() returns 0, or the program ends: with another exit
+ * code, such as 77 where it has nothing to test; or, after DONE, with 0. */
+enum { DONE = -1 };
+int begin_world(const struct ranks *world, int argc, char **argv);
+void test_world(const struct ranks *world);
 #endif
 
 #endif

@@ -256,6 +256,10 @@ static void close_told(struct told *told) {
     free(told->state);
 }
 
+static bool is_placed(const struct ranks *ranks, const struct spread *spread) {
+    return (spread->seed >> ranks->rank) % 3 != 0 && spread->operation == TABLE_SUM;
+}
+
 static void check_told_values(const struct spread *spread, const struct whole *whole, const struct told *told) {
     if (told->asks)
         CHECK(same_values(told->carry_out, whole->carry_out, spread->columns, spread->sum_type));
@@ -275,7 +279,6 @@ static void check_sums(const struct ranks *ranks, const struct spread *spread) {
     const table_view out = view_of(spread, told.out, spread->out_type, 0, rows_written(ranks, spread));
     const char wrong_start = 0;
     const table_view a = factors_of(spread, &whole, from, to);
-    const bool on_device = (spread->seed >> ranks->rank) % 3 != 0 && spread->operation == TABLE_SUM;
     table_scan_options options = options_of(spread);
     options.exclusive = spread->exclusive;
     options.offsets = spread->offsets;
@@ -292,7 +295,8 @@ static void check_sums(const struct ranks *ranks, const struct spread *spread) {
     if (spread->in_place)
         memcpy(told.out, whole.in + from * row_bytes, (to - from) * row_bytes);
     CHECK((spread->operation == TABLE_RECURRENCE ? recurrence_over(ranks, &a, &in, &out, &options)
-                                                 : sum_over(ranks, &in, &out, &options, on_device)) == TABLE_OK);
+           : is_placed(ranks, spread)            ? sum_placed(ranks, &in, &out, &options)
+                                                 : sum_over(ranks, &in, &out, &options)) == TABLE_OK);
     CHECK(same_values(told.out, whole.out + from * row_bytes, out.rows * spread->columns, spread->out_type));
     if (spread->checked && told.asks)
         CHECK(told.first_overflow == whole.first_overflow);
@@ -306,12 +310,14 @@ static void check_totals(const struct ranks *ranks, const struct spread *spread)
     struct told told = open_told(ranks, spread, &whole);
     const table_view in =
         view_of(spread, whole.in, spread->in_type, spread->cuts[ranks->rank], spread->cuts[ranks->rank + 1]);
+    void *const totals = told.asks ? told.carry_out : NULL;
     table_scan_options options = options_of(spread);
     options.carry_in = ranks->rank == first_rank(ranks, spread) ? whole.start : NULL;
     options.skipped = spread->skip_nan && told.asks ? &told.skipped : NULL;
     options.state = told.state;
     sum_whole(spread, &whole);
-    CHECK(totals_over(ranks, &in, spread->sum_type, told.asks ? told.carry_out : NULL, &options) == TABLE_OK);
+    CHECK((is_placed(ranks, spread) ? totals_placed : totals_over)(ranks, &in, spread->sum_type, totals, &options) ==
+          TABLE_OK);
     check_told_values(spread, &whole, &told);
     close_told(&told);
     close_whole(&whole);

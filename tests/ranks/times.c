@@ -36,7 +36,7 @@ void time_tables(const struct ranks *ranks, int argc, char **argv) {
     CHECK(cudaMalloc(&from, bytes) == cudaSuccess && cudaMalloc(&to, bytes) == cudaSuccess);
     CHECK(cudaMemset(from, 0, bytes) == cudaSuccess && cudaDeviceSynchronize() == cudaSuccess);
     const table_view in = {from, rows, columns, 0, TABLE_F32}, out = {to, rows, columns, 0, TABLE_F32};
-    CHECK(sum_over(ranks, &in, &out, NULL, false) == TABLE_OK);
+    CHECK(sum_over(ranks, &in, &out, NULL) == TABLE_OK);
     for (unsigned i = 0; i < repeat; i++) {
         greatest_over(ranks, 0); /* all begin at the same time */
         double begun = now();
@@ -44,7 +44,7 @@ void time_tables(const struct ranks *ranks, int argc, char **argv) {
         CHECK(cudaStreamSynchronize(NULL) == cudaSuccess);
         copies[i] = greatest_over(ranks, now() - begun);
         begun = now();
-        CHECK(sum_over(ranks, &in, &out, NULL, false) == TABLE_OK);
+        CHECK(sum_over(ranks, &in, &out, NULL) == TABLE_OK);
         scans[i] = greatest_over(ranks, now() - begun);
     }
     const double scan = median_of(scans, repeat), copy = median_of(copies, repeat);
