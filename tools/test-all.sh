@@ -6,20 +6,10 @@
 # test-all.sh [SEEDS]: how many seeds, 200.
 set -u
 cd "$(dirname "$0")/.."
+. tools/tally.sh
 seeds=${1:-200}
 export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 TSAN_OPTIONS=halt_on_error=1
-passed=0 failed=0 skipped=0
 
-part() {
-    printf '== %s\n' "$1"
-    shift
-    if "$@"; then
-        passed=$((passed + 1))
-    else
-        failed=$((failed + 1))
-        printf '== FAILED: %s\n' "$*"
-    fi
-}
 long_suite() { meson test -C "$1" --setup all --suite long --print-errorlogs; }
 all_architectures() {
     meson setup --reconfigure build-all -Dtests=disabled -Dcuda=enabled 2>/dev/null ||
@@ -27,19 +17,18 @@ all_architectures() {
     ninja -C build-all
 }
 
-part "the gate" .ci/run
+check "the gate" .ci/run
 for folder in build-test build-asan build-tsan; do
-    part "long, $folder" long_suite "$folder"
+    check "long, $folder" long_suite "$folder"
 done
-part "$seeds seeds" tests/emulator/many-seeds.sh build-test "$seeds"
-part "64-bit Arm" tools/test-aarch64.sh
-part "Python without a GIL" tools/test-free-threads.sh
-part "Debian's packages" tools/test-debian.sh
-part "the wheel to hand out" tools/wheel-manylinux.sh
+check "$seeds seeds" tests/emulator/many-seeds.sh build-test "$seeds"
+check "64-bit Arm" tools/test-aarch64.sh
+check "Python without a GIL" tools/test-free-threads.sh
+check "Debian's packages" tools/test-debian.sh
+check "the wheel to hand out" tools/wheel-manylinux.sh
 if command -v nvcc >/dev/null 2>&1; then
-    part "all architectures" all_architectures
+    check "all architectures" all_architectures
 else
-    skipped=1
+    skipped=$((skipped + 1))
 fi
-echo "$passed passed, $failed failed, $skipped skipped"
-[ "$failed" -eq 0 ]
+tally

@@ -5,6 +5,7 @@
 set -eu
 cd "$(dirname "$0")/.."
 . tools/dependencies.sh
+. tools/tally.sh
 
 say "Installing what is missing"
 need build-essential command -v dpkg-buildpackage
@@ -40,11 +41,7 @@ for package in "$folder"/*.deb; do
     dpkg-deb -x "$package" "$folder/root"
 done
 
-passed=1 failed=0
-check() {
-    say "$*"
-    if "$@"; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
-}
+passed=1
 # Left out is what only a package of Debian's archive can have: the number of the bug that asks for it, and an address
 # of its maintainers in debian/changelog, which is that in debian/control.
 looked_through() {
@@ -60,11 +57,11 @@ within() {
         PKG_CONFIG_SYSROOT_DIR=$folder/root PYTHONPATH=$usr/lib/python3/dist-packages "$@"
 }
 has_version_of_the_tree() { [ "$(within tuplescan --version)" = "tuplescan $version" ]; }
-check looked_through
-check has_version_of_the_tree
-check within "$source/debian/tests/command"
-check within "$source/debian/tests/library"
-check within /usr/bin/python3 tests/test_example.py examples/sums.py /usr/bin/python3 examples/sums.py
+check "lintian" looked_through
+check "its version" has_version_of_the_tree
+check "the command" within "$source/debian/tests/command"
+check "the library" within "$source/debian/tests/library"
+check "the Python package" within /usr/bin/python3 tests/test_example.py examples/sums.py \
+    /usr/bin/python3 examples/sums.py
 
-echo "$passed passed, $failed failed, 0 skipped"
-[ "$failed" -eq 0 ]
+tally

@@ -6,6 +6,7 @@
 set -eu
 cd "$(dirname "$0")/.."
 . tools/dependencies.sh
+. tools/tally.sh
 here=$PWD/build-free
 mkdir -p "$here"
 
@@ -61,12 +62,8 @@ pip wheel --quiet --no-index --no-deps --no-build-isolation --config-settings=bu
     --config-settings=setup-args=-Dpython.allow_limited_api=false --wheel-dir "$here/dist" .
 pip install --quiet --no-index --no-deps "$here"/dist/*t-linux_*.whl
 
-say "Testing"
 tests=$PWD/python/tests
 cd "$here/dist" # where no tuplescan lies but the installed one
-python -m pytest -q -p no:cacheprovider --tb=short "$tests/test_package.py" "$tests/test_state.py" \
-    "$@" 2>&1 | tee "$here/log"
-count() { tail -n 1 "$here/log" | sed -n "s/.*\b\([0-9][0-9]*\) $1.*/\1/p" | grep . || echo 0; }
-failed=$(($(count failed) + $(count error)))
-echo "$(count passed) passed, $failed failed, $(count skipped) skipped"
-[ "$failed" -eq 0 ] && [ "$(count passed)" -gt 0 ]
+part "testing" "$here/log" python -m pytest -q -p no:cacheprovider --tb=short "$tests/test_package.py" \
+    "$tests/test_state.py" "$@"
+tally

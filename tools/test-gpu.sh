@@ -4,29 +4,13 @@
 # Of dense grids of tables every eighth one is taken, or one in TUPLESCAN_TEST_FEW; under the sanitizers every tenth.
 # The last line is "N passed, N failed, N skipped".
 set -eu
+. "$(dirname "$0")/tally.sh"
 folder=$(cd "${1:?usage: test-gpu.sh BUILD_FOLDER}" && pwd)
 LD_LIBRARY_PATH=$folder/src:$folder/tests${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 export LD_LIBRARY_PATH
 for place in /usr/local/cuda/bin /usr/local/cuda/compute-sanitizer; do
     PATH="$PATH:$place"
 done
-passed=0 failed=0 skipped=0
-
-# check NAME COMMAND...: counts it by its exit status.
-check() {
-    name=$1
-    shift
-    printf '== %s\n' "$name"
-    status=0
-    "$@" || status=$?
-    case $status in
-    0) passed=$((passed + 1)) result=passed ;;
-    77) skipped=$((skipped + 1)) result=skipped ;;
-    *) failed=$((failed + 1)) result="FAILED with $status" ;;
-    esac
-    printf '== %s: %s\n' "$name" "$result"
-}
-
 keys='keys/test_gpu_digit_counts keys/test_gpu_histogram keys/test_gpu_radix_sort'
 for test in "$folder"/tests/test_gpu* "$folder"/tests/keys/test_gpu*; do
     if [ -f "$test" ] && [ -x "$test" ]; then # a test, and not the folder of its objects
@@ -57,5 +41,4 @@ for tool in memcheck racecheck initcheck synccheck; do
     done
 done
 
-echo "$passed passed, $failed failed, $skipped skipped"
-[ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]
+tally

@@ -9,6 +9,7 @@ folder=${2:-$build/python}
 mkdir -p "$folder" || exit 2
 folder=$(cd "$folder" && pwd)
 cd "$(dirname "$0")/.." || exit 2
+. tools/tally.sh
 python=${PYTHON:-python3}
 export PYTHONPATH="$folder/package${PYTHONPATH:+:$PYTHONPATH}" PYTHONUNBUFFERED=1 XLA_PYTHON_CLIENT_PREALLOCATE=false
 
@@ -17,22 +18,11 @@ if ! PYTHON=$python tools/python-on-build.sh "$build" "$folder/package"; then
     exit 1
 fi
 
-# part NAME SECONDS COMMAND...: in the background, with its output in a file of that name.
-part() {
-    name=$1 seconds=$2
-    shift 2
-    (
-        begun=$(date +%s)
-        timeout "$seconds" "$@" >"$folder/$name.log" 2>&1
-        status=$?
-        echo "== $name: ended with $status after $(($(date +%s) - begun)) s" >>"$folder/$name.log"
-    ) &
-}
-
-# tested NAME FILE WHICH: those tests of a file.
+# tested NAME FILE WHICH: those tests of a file, in the background, with their output in a file of that name.
 tested() {
     parts="$parts $1"
-    part "$1" 300 "$python" -m pytest -v -p no:cacheprovider --tb=short --durations=3 "$PWD/python/tests/$2" -k "$3"
+    run "$folder/$1.log" timeout 300 "$python" -m pytest -v -p no:cacheprovider --tb=short --durations=3 \
+        "$PWD/python/tests/$2" -k "$3" >"$folder/$1.log" 2>&1 &
 }
 
 parts=
@@ -49,35 +39,13 @@ fi
 wait
 
 # Alone, so that it disturbs nothing.
-part bench 100 "$python" tools/bench-python.py --device cuda
-wait
+parts="$parts bench"
+run "$folder/bench.log" timeout 100 "$python" tools/bench-python.py --device cuda >"$folder/bench.log" 2>&1
 
-passed=0 failed=0 skipped=0
-# add NAME: the numbers of its last line but the one about its end. A part without them failed.
-add() {
-    line=$(grep -E '[0-9]+ (passed|failed|error|skipped)' "$folder/$1.log" | tail -n 1)
-    for word in passed failed error skipped; do
-        count=$(echo "$line" | sed -n "s/.*\b\([0-9][0-9]*\) $word.*/\1/p")
-        case $word in
-            passed) passed=$((passed + ${count:-0})) ;;
-            skipped) skipped=$((skipped + ${count:-0})) ;;
-            *) failed=$((failed + ${count:-0})) ;;
-        esac
-    done
-    if [ -z "$line" ]; then
-        failed=$((failed + 1))
-    fi
-}
 for name in $parts; do
     echo "==== $name"
     cat "$folder/$name.log"
-    add "$name"
+    add "$name" "$folder/$name.log"
 done
-echo "==== bench"
-cat "$folder/bench.log"
-if ! grep -q "^== bench: ended with 0 " "$folder/bench.log"; then
-    failed=$((failed + 1))
-fi
 case $parts in *others*) ;; *) skipped=$((skipped + 8)) && echo "pytest is not here" ;; esac
-echo "$passed passed, $failed failed, $skipped skipped"
-[ "$failed" -eq 0 ]
+tally

@@ -8,7 +8,6 @@
 #   dask     those with arrays of dask, its LocalCluster, zarr and xarray; left out if these cannot be installed
 #   frames   those with frames of pandas, polars and pyarrow, and arrays of awkward; left out if there are none
 #   mpi      tuplescan.mpi, on 1 to 7 ranks; left out if mpi4py cannot be installed
-#   pages    the reference, build-python/reference, by pdoc: without a warning, and with all names
 #   newest   the same wheel in the newest Python that is here, if that is another one
 #   torch    tuplescan.torch; only if named, since torch brings gigabytes of CUDA libraries
 #
@@ -17,15 +16,16 @@
 set -eu
 cd "$(dirname "$0")/.."
 . tools/dependencies.sh
+. tools/tally.sh
 
 parts=
 while [ $# -gt 0 ]; do
     case $1 in
-        numpy | jax | dask | frames | mpi | pages | newest | torch) parts="$parts $1" && shift ;;
+        numpy | jax | dask | frames | mpi | newest | torch) parts="$parts $1" && shift ;;
         *) break ;;
     esac
 done
-parts=${parts:-numpy jax dask frames mpi pages newest}
+parts=${parts:-numpy jax dask frames mpi newest}
 python=${PYTHON:-python3}
 here=$PWD/build-python
 wheels=$here/wheels
@@ -68,15 +68,11 @@ wheel=$(echo "$here"/dist/*.whl)
 ls -l "$wheel"
 
 say "Checking the wheel"
-passed=0 failed=0 skipped=0
-check() {
-    if "$@"; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
-}
 is_for_all_pythons() { case $wheel in *-cp311-abi3-linux_*) ;; *) return 1 ;; esac; }
 has_manylinux_symbols() { auditwheel show "$wheel" && auditwheel show "$wheel" | tr '\n' ' ' | grep -q 'manylinux_2_'; }
-check is_for_all_pythons
-check abi3audit --strict "$wheel"
-check has_manylinux_symbols
+check "its name" is_for_all_pythons
+check "the limited API" abi3audit --strict "$wheel"
+check "its symbols" has_manylinux_symbols
 
 # has_metadata PYTHON: what an index shows of the package; its page has no link that leads nowhere from there.
 has_metadata() {
@@ -101,9 +97,6 @@ with_cuda() {
     return $status
 }
 
-# count WORD: how many of them pytest's own last line has, such as "2 failed, 647 passed, 3 skipped in 25.40s"
-count() { tail -n 1 "$here/log" | sed -n "s/.*\b\([0-9][0-9]*\) $1.*/\1/p" | grep . || echo 0; }
-
 # tested NAME PYTHON PACKAGES ARGUMENT...: installs the wheel beside the packages, and runs pytest with the arguments.
 # That the packages of dask, frames or mpi4py are not to be had is no failure.
 tested() {
@@ -116,38 +109,23 @@ tested() {
             say "$name: left out, its packages cannot be installed here"
             skipped=$((skipped + 1))
         else
-            failed=$((failed + 1))
+            check "$name: its packages" false
         fi
         return 0
     fi
     if ! "$here/$name/bin/pip" install --quiet --no-index --no-deps "$wheel"; then
-        failed=$((failed + 1))
+        check "$name: installing the wheel" false
         return 0
     fi
     mkdir -p "$here/empty"
+    before=$((passed + failed))
     # Run where no tuplescan lies but the installed one.
-    (cd "$here/empty" && "$here/$name/bin/python" -m pytest -q -p no:cacheprovider --tb=short "$@" 2>&1) |
-        tee "$here/log" || true
-    ran=$(count passed) failures=$(count failed) errors=$(count error)
-    if [ "$ran$failures$errors" = 000 ]; then
-        errors=1 # pytest did not come to a last line, or had nothing to test
+    part "$name" "$here/log" env -C "$here/empty" "$here/$name/bin/python" -m pytest -q -p no:cacheprovider \
+        --tb=short "$@"
+    if [ $((passed + failed)) -eq $before ]; then
+        check "$name: all were skipped" false
     fi
-    passed=$((passed + ran)) failed=$((failed + failures + errors)) skipped=$((skipped + $(count skipped)))
 }
-
-# documented PYTHON: pages of all modules but tuplescan.torch, which wants torch.
-documented() (
-    rm -rf "${here:?}/reference"
-    cd "$here/empty" || return 1 # where no tuplescan lies but the installed one
-    "$1" -W error -m pdoc --docformat numpy --output-directory "$here/reference" \
-        tuplescan tuplescan.dask tuplescan.frames tuplescan.jax tuplescan.mpi || return 1
-    "$1" - "$here/reference" <<'END'
-import pathlib, sys, tuplescan
-page = (pathlib.Path(sys.argv[1]) / "tuplescan.html").read_text()
-missing = [name for name in tuplescan.__all__ if f'<section id="{name}"' not in page]
-sys.exit(f"not in the reference: {missing}" if missing else 0)
-END
-)
 
 # In PATH, or one of pyenv's.
 newest_python() {
@@ -167,23 +145,14 @@ for part in $parts; do
     case $part in
         numpy)
             tested numpy "$python" "numpy pytest ml_dtypes mypy" "$tests" "$@"
-            check "$here/numpy/bin/python" tools/wheel_alone.py "$wheel" "$here/numpy"
-            check has_metadata "$here/numpy/bin/python"
-            check with_cuda "$here/numpy"
+            check "alone" "$here/numpy/bin/python" tools/wheel_alone.py "$wheel" "$here/numpy"
+            check "its metadata" has_metadata "$here/numpy/bin/python"
+            check "with CUDA" with_cuda "$here/numpy"
             ;;
         jax) tested jax "$python" "numpy pytest jax" "$tests/test_jax.py" "$tests/test_cookbook.py" "$@" ;;
         torch)
             tested torch "$python" "numpy pytest ml_dtypes torch" "$tests/torch_by_hand.py" "$tests/test_segments.py" \
                 "$tests/test_cookbook.py" "$tests/test_examples.py" "$@"
-            ;;
-        pages)
-            if environment pages "$python" numpy jax pdoc &&
-                "$here/pages/bin/pip" install --quiet --no-index --no-deps "$wheel"; then
-                mkdir -p "$here/empty"
-                check documented "$here/pages/bin/python"
-            else
-                failed=$((failed + 1))
-            fi
             ;;
         mpi)
             tested mpi "$python" "numpy pytest mpi4py" "$tests/test_mpi.py" "$tests/test_scale.py" \
@@ -208,5 +177,4 @@ for part in $parts; do
             ;;
     esac
 done
-echo "$passed passed, $failed failed, $skipped skipped"
-[ "$failed" -eq 0 ]
+tally

@@ -6,6 +6,7 @@
 set -eu
 cd "$(dirname "$0")/.."
 . tools/dependencies.sh
+. tools/tally.sh
 
 say "Installing what is missing"
 need_tests
@@ -24,17 +25,10 @@ fi
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 trap 'exit 1' HUP INT TERM
-tools/run-tests.sh build-test | tee "$folder/log"
-# shellcheck disable=SC2046 # "N passed, N failed, N skipped"
-set -- $(tail -n 1 "$folder/log" | tr -d ',')
-passed=$1 failed=$3 skipped=$5
-
-say "Compiling the kernels"
-if configure build-kernels -Dtests=enabled -Dcuda=enabled -Dmpi=disabled -Dgpu_fast_compile=true \
-    -Dgpu_architectures=90 && ninja -C build-kernels gpu; then
-    passed=$((passed + 1))
-else
-    failed=$((failed + 1))
-fi
-echo "$passed passed, $failed failed, $skipped skipped"
-[ "$failed" -eq 0 ] && [ "$passed" -gt 1 ]
+part "the tests" "$folder/log" tools/run-tests.sh build-test
+kernels() ( # configure has a $folder, too
+    configure build-kernels -Dtests=enabled -Dcuda=enabled -Dmpi=disabled -Dgpu_fast_compile=true \
+        -Dgpu_architectures=90 && ninja -C build-kernels gpu
+)
+check "compiling the kernels" kernels
+tally

@@ -9,6 +9,7 @@
 set -eu
 cd "$(dirname "$0")/.."
 . tools/dependencies.sh
+. tools/tally.sh
 python=${PYTHON:-python3}
 here=$PWD/build-manylinux
 kind=$(uname -m)
@@ -67,21 +68,16 @@ build second "$here/clone" --find-links "$here/wheelhouse"
 mv "$here"/first/*.tar.gz "$here"/first/*.whl "$here"
 
 say "Looking at it"
-passed=0 failed=0
-check() {
-    if "$@"; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
-}
 tested() (
     tests=$PWD/python/tests
     cd "$here" && pip install --quiet --no-deps "$1" && python -m pytest -q -p no:cacheprovider "$tests/test_cumsum.py"
 )
 for file in "$here"/*.tar.gz "$here"/*.whl; do
-    check cmp "$file" "$here/second/${file##*/}"
+    check "${file##*/} twice" cmp "$file" "$here/second/${file##*/}"
 done
 for wheel in "$here"/*manylinux_2_28_*.whl; do
-    check python tools/wheel_sbom.py --check "$wheel"
-    check tested "$wheel"
-    check python tools/wheel_alone.py "$wheel" "$here/tools"
+    check "what it is made of" python tools/wheel_sbom.py --check "$wheel"
+    check "sums" tested "$wheel"
+    check "alone" python tools/wheel_alone.py "$wheel" "$here/tools"
 done
-echo "$passed passed, $failed failed, 0 skipped"
-[ "$failed" -eq 0 ]
+tally
