@@ -1,5 +1,5 @@
 #!/bin/sh
-# All figures of a GPU, from a folder that was built before: JSON and tables, in one to three minutes.
+# All figures of a GPU, from a folder that was built before: JSON and tables, in some minutes.
 #
 #   tools/bench-gpu.sh [BUILD] [OUTPUT]      (build and bench-gpu; OUTPUT is made if it is not there)
 #
@@ -37,6 +37,12 @@ narrow=9,10,13,17,20,25,33,34,36,47,63,65,66,75,90,99,102,121
 wide=129,132,150,180,199,204,249,333,499,500,999,1001,1004,1025
 measure widths --columns $narrow,$wide \
     --types u32,f32,u64,f64,u8:u32,u16:u32,u8:u64,f32:f64 --strategy fused
+measure pairs --types all --columns 1,2,4,5,8,9,33,129,333 --bytes 256M --strategy fused --repeat 7
+measure reversed --reverse --columns 1,3,4,5,7,9,33,100 --types u32,f32,f64,u8:u32,f16:f32 --strategy fused
+measure nan --skip-nan --columns 1,4,9,33,100 --types f32,f64,f16,f16:f32,f32:f64 --strategy fused
+for shape in 1024x1 32768x1 2097152x1 1024x256 128x64; do
+    measure "tables-of-$shape" --table-rows "${shape%x*}" --columns "${shape#*x}" --types f32,f16 --strategy fused
+done
 measure overflow --check-overflow --columns 1,2,3,4,5,6,7,8,12,16,32,64,100,256,1000,1024 \
     --types u32,i32,u64,u8:u32 --strategy fused,recursive
 measure 2g --peers --bytes 2G --strategy fused,recursive --repeat 11

@@ -56,6 +56,19 @@ class Bench(CommandTest):
         run = self.run_command(*SMALL, "--types", "u32", "--columns", "1", "--reverse", "--no-numpy")
         self.assertIn(b", sums from the end\n", run.stdout)
 
+    def test_all_pairs_and_nan(self):
+        """Sums that skip NaN are those of -0.0 in their places; sums of integers in floats may be rounded."""
+        found = self.results("--types", "all", "--columns", "3", "--threads", "2", "--no-numpy")
+        self.assertEqual(len({(r["in_type"], r["type"]) for r in found["results"]}), 44)
+        for more in ([], ["--reverse"], ["--table-rows", "7"], ["--segments", "1:50"]):
+            skipping = self.results("--skip-nan", "--types", "f32,f16,f64,f16:f32,u8:f32,u32", "--columns", "1,5/9",
+                                    "--threads", "1", "--no-numpy", *more)
+            self.assertEqual(len(skipping["results"]), 12)
+            found["results"] += skipping["results"]
+        self.assertEqual({r["right"] for r in found["results"]}, {True})
+        self.assert_refused(USAGE, *SMALL, "--types", "all,all", says="--types: more than 64")
+        self.assert_refused(USAGE, *SMALL, "--accuracy", "--skip-nan", says="--skip-nan")
+
     def test_segments(self):
         """Held against a serial loop over each segment."""
         for lengths, least, most in (("1:50", 1000 // 50, 1000), ("7:7", 143, 143), ("2000:2000", 1, 1),

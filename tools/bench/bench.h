@@ -56,7 +56,7 @@ struct bench_options {
     struct bench_lengths segments; /* the rows are those of segments of these lengths */
     struct option_devices devices; /* GPUs that share a table; none: one GPU, by itself */
     unsigned repeat;
-    bool reverse, peers, numpy, check, overflow, json, quiet, quick;
+    bool reverse, skip_nan, peers, numpy, check, overflow, json, quiet, quick;
 };
 
 extern const struct option_table options_of_bench;
@@ -183,9 +183,13 @@ bool bench_serial_scan(const table_view *in, const table_view *out);
 /* Shares indices from 0 to `count` out among threads. */
 void bench_share(size_t count, void work(void *context, size_t first, size_t last), void *context);
 
-/* Random values, the same every time: all bits for integers, [-1, 1) for floats. small: integers from 0 to 7, whose
- * sums stay within their type. */
-void bench_fill(void *data, size_t bytes, table_type type, bool small);
+/* Random values, the same every time: all bits for integers, [-1, 1) for floats. VALUES_SMALL: integers from 0 to 7,
+ * whose sums stay within their type. VALUES_NAN: some floats are NaN, in whose places VALUES_ZERO has -0.0. */
+enum bench_values { VALUES_ANY, VALUES_SMALL, VALUES_NAN, VALUES_ZERO };
+void bench_fill(void *data, size_t bytes, table_type type, enum bench_values values);
+
+/* Which of them a table of this pair is to have. */
+enum bench_values bench_values_of(const struct bench_options *options, struct bench_pair pair);
 size_t bench_count_differing(const void *a, const void *b, size_t count, size_t size);
 
 /* -------------------------------------------------------------------------------------------------- numpy.c */

@@ -167,7 +167,7 @@ static int run_case(void *context, const struct bench_case *table) {
 static int fill(void *context, struct bench_pair pair) {
     struct devices *devices = context;
     bool good = true;
-    bench_fill(devices->host_in, devices->bytes, pair.in, devices->options->overflow);
+    bench_fill(devices->host_in, devices->bytes, pair.in, bench_values_of(devices->options, pair));
     for (size_t i = 0; i < devices->options->devices.count && good; i++)
         good = place_copy(&devices->list[i].place, devices->list[i].in, devices->host_in, devices->bytes);
     return good ? EX_OK : EX_UNAVAILABLE;

@@ -33,7 +33,18 @@ static int take_columns(struct bench_options *options, char *item) {
                : fail(EX_USAGE, "--columns %s: not a number of columns from 1 on, nor COLUMNS/STRIDE", item);
 }
 
+#define PAIR(IN, IN_NAME, IN_C, OUT, OUT_NAME, OUT_C) {TABLE_##IN, TABLE_##OUT},
+static const struct bench_pair all_pairs[] = {TABLE_PAIRS(PAIR)};
+enum { PAIRS = sizeof all_pairs / sizeof *all_pairs };
+
 static int take_pair(struct bench_options *options, char *item) {
+    if (strcmp(item, "all") == 0) {
+        if (options->pair_count + PAIRS > BENCH_LIST)
+            return fail(EX_USAGE, "--types: more than %d in the list", (int)BENCH_LIST);
+        memcpy(options->pairs + options->pair_count, all_pairs, sizeof all_pairs);
+        options->pair_count += PAIRS;
+        return EX_OK;
+    }
     struct bench_pair *pair = &options->pairs[options->pair_count++];
     char *colon = strchr(item, ':');
     if (colon)
@@ -170,7 +181,7 @@ static const struct option_row rows[] = {
         "at the same time; with the time of the exchange, and of a call for 1024 rows on each. The ceiling is 1.5 "
         "copies: two reads and a write"),
     LIST("columns", "columns of the tables, such as 1,4,1000; 4/8 is a window of 4 columns in rows of 8"),
-    LIST("types", "such as u32,f32, or pairs such as u8:u32"),
+    LIST("types", "such as u32,f32, or pairs such as u8:u32, or all"),
     NUMBER("bytes", take_bytes, bytes,
            "size of the larger of the two tables, such as 64M, the default on the CPU; on a GPU 512M"),
     LIST("rows",
@@ -187,6 +198,7 @@ static const struct option_row rows[] = {
     LIST("strategy", "auto, host, recursive, fused; those that there are. Default: on the CPU auto"),
     NUMBER("repeat", take_repeat, repeat, "repetitions of each, taken in turns"),
     FLAG("reverse", AT(reverse), "sums from the end"),
+    FLAG("skip-nan", AT(skip_nan), "sums of floats skip NaN, of which these tables then have some"),
     FLAG(
         "check-overflow", AT(overflow),
         "integer sums are checked for overflow, of which these tables then have none; on a GPU also without the check, "
@@ -224,6 +236,7 @@ static option_names apart[] = {{"pipelines", "accuracy", "bus", "devices", "type
                                {"devices", "peers", "threads", "keys", "reverse"},
                                {"devices", "table-rows", "segments", "strategy", "check-overflow"},
                                {"segments", "table-rows", "reverse"},
+                               {"skip-nan", "pipelines", "accuracy", "bus", "devices"},
                                {NULL}};
 
 TABLE(bench, 0, 24, rows, apart);

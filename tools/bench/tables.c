@@ -75,6 +75,7 @@ bool bench_checks_overflow(const struct bench_options *options, struct bench_pai
 
 void bench_split(const struct bench_options *options, table_view *in, table_view *out, table_scan_options *call) {
     call->reverse = options->reverse;
+    call->skip_nan = options->skip_nan && type_is_float(out->type);
     if (options->table_rows == 0)
         return;
     call->tables = in->rows / options->table_rows;
@@ -137,14 +138,22 @@ static unsigned long long word_of(table_type type, unsigned long long bits) {
     return word;
 }
 
+/* One word of 8 bytes in GAPS has no other values than NaN, or than -0.0. */
+enum { GAPS = 32 };
 struct filling {
     unsigned char *data;
     table_type type;
-    unsigned long long mask;
+    unsigned long long mask, gap; /* gap: 0 where there are none */
 };
 
 static unsigned long long word_at(const struct filling *filling, size_t k) {
-    return word_of(filling->type, splitmix64_at(FILL_SEED * 0xd1342543de82ef95ull, k) & filling->mask);
+    const unsigned long long random = splitmix64_at(FILL_SEED * 0xd1342543de82ef95ull, k);
+    return filling->gap && random % GAPS == 0 ? filling->gap : word_of(filling->type, random & filling->mask);
+}
+
+enum bench_values bench_values_of(const struct bench_options *options, struct bench_pair pair) {
+    const bool nan = options->skip_nan && type_is_float(pair.in);
+    return nan ? VALUES_NAN : options->overflow ? VALUES_SMALL : VALUES_ANY;
 }
 
 static void fill_words(void *context, size_t first, size_t last) {
@@ -155,12 +164,17 @@ static void fill_words(void *context, size_t first, size_t last) {
     }
 }
 
-/* Small integers keep their three lowest bits. */
-void bench_fill(void *data, size_t bytes, table_type type, bool small) {
-    static const unsigned long long masks[] = {
-        0, 0x0707070707070707ull, 0x0007000700070007ull, 0, 0x0000000700000007ull, 0, 0, 0, 7};
-    const bool masked = small && !type_is_float(type);
-    struct filling filling = {data, type, masked ? masks[table_type_size(type)] : ~0ull};
+/* Small integers keep their three lowest bits. All bits are a NaN of any type, and the highest one -0.0. */
+void bench_fill(void *data, size_t bytes, table_type type, enum bench_values values) {
+    static const unsigned long long ones[] = {
+        0, 0x0101010101010101ull, 0x0001000100010001ull, 0, 0x0000000100000001ull, 0, 0, 0, 1};
+    const size_t size = table_type_size(type);
+    const bool masked = values == VALUES_SMALL && !type_is_float(type);
+    struct filling filling = {data, type, masked ? 7 * ones[size] : ~0ull, 0};
+    if (values == VALUES_NAN)
+        filling.gap = ~0ull;
+    else if (values == VALUES_ZERO)
+        filling.gap = ones[size] << (8 * size - 1);
     const unsigned long long last = word_at(&filling, bytes / 8);
     bench_share(bytes / 8, fill_words, &filling);
     memcpy((unsigned char *)data + bytes / 8 * 8, &last, bytes % 8);
