@@ -8,7 +8,7 @@ enum { ROWS = 700, COLUMNS = 3, TEXT = 256 };
 
 /* A call that is right on all ranks, of which one makes something wrong. */
 struct call {
-    table_view in, out;
+    table_view in, out, a; /* a: the coefficients of a recurrence */
     table_scan_options options;
 };
 
@@ -29,7 +29,9 @@ static struct call right_call(void) {
         values[i] = 1;
         sums[i] = -1;
     }
-    return (struct call){.in = {values, ROWS, COLUMNS, 0, TABLE_F32}, .out = {sums, ROWS, COLUMNS, 0, TABLE_F32}};
+    return (struct call){.in = {values, ROWS, COLUMNS, 0, TABLE_F32},
+                         .out = {sums, ROWS, COLUMNS, 0, TABLE_F32},
+                         .a = {values, ROWS, COLUMNS, 0, TABLE_F32}};
 }
 
 static void check_untouched(void) {
@@ -37,85 +39,62 @@ static void check_untouched(void) {
         CHECK(sums[i] == -1);
 }
 
-static void no_data(struct call *call) { call->in.data = NULL; }
-static void other_columns(struct call *call) { call->in.columns = call->out.columns = COLUMNS - 1; }
-static void other_out_type(struct call *call) {
-    call->out.type = TABLE_F64;
-    call->in.rows = call->out.rows = 0;
-}
-static void other_types(struct call *call) { call->in.type = call->out.type = TABLE_I32; }
-static void exclusive(struct call *call) { call->options.exclusive = 1; }
-static void bad_exclusive(struct call *call) { call->options.exclusive = 2; }
-static void other_rows(struct call *call) { call->out.rows--; }
-static void overlapping(struct call *call) { call->out.data = values + COLUMNS; }
-static void overflow_of_floats(struct call *call) {
-    static _Thread_local uint64_t found;
-    call->options.first_overflow = &found;
-}
-static void workspace(struct call *call) { call->options.workspace_bytes = 1; }
-static void state_in_out(struct call *call) { call->options.state = sums; }
-static void misaligned_state(struct call *call) { call->options.state = state + 4; }
-static void reverse(struct call *call) { call->options.reverse = 1; }
-static void bad_reverse(struct call *call) { call->options.reverse = 2; }
-static void maximum(struct call *call) { call->options.operation = TABLE_MAXIMUM; }
-static void skip_nan(struct call *call) { call->options.skip_nan = 1; }
-static void skipped_alone(struct call *call) {
-    static _Thread_local uint64_t found;
-    call->options.skipped = &found;
-}
-static void offsets_and_exclusive(struct call *call) { call->options.offsets = call->options.exclusive = 1; }
-static void more_offsets(struct call *call) {
-    call->options.offsets = 1;
-    call->in.rows -= 2;
-}
-static void tables(struct call *call) { call->options.tables = 2; }
-static void kept(struct call *call) { call->options.kept = TABLE_F64; }
-static void no_type(struct call *call) { call->out.type = (table_type)99; }
+/* All ranks make a right call, of which one makes something wrong: each rank in turn, or rank 0 alone. */
+static _Thread_local int next_guilty;
 
-static const struct {
-    void (*spoil)(struct call *);
-    table_status status;
-    const char *word;
-} wrong_calls[] = {{no_data, TABLE_ERROR_ARGUMENT, "in->data"},
-                   {other_columns, TABLE_ERROR_RANKS, "columns: 2 on one, 3 on another"},
-                   {other_out_type, TABLE_ERROR_RANKS, "type of out: f32 on one, f64 on another"},
-                   {other_types, TABLE_ERROR_RANKS, "type of in: i32 on one, f32 on another"},
-                   {exclusive, TABLE_ERROR_RANKS, "exclusive"},
-                   {bad_exclusive, TABLE_ERROR_ARGUMENT, "exclusive"},
-                   {other_rows, TABLE_ERROR_SHAPE, "out is"},
-                   {overlapping, TABLE_ERROR_OVERLAP, "share memory"},
-                   {overflow_of_floats, TABLE_ERROR_ARGUMENT, "first_overflow"},
-                   {workspace, TABLE_ERROR_ARGUMENT, "workspace"},
-                   {state_in_out, TABLE_ERROR_OVERLAP, "options->state"},
-                   {misaligned_state, TABLE_ERROR_ALIGNMENT, "options->state"},
-                   {reverse, TABLE_ERROR_RANKS, "reverse: 0 on one, 1 on another"},
-                   {bad_reverse, TABLE_ERROR_ARGUMENT, "reverse"},
-                   {maximum, TABLE_ERROR_RANKS, "operation: 0 on one, 1 on another"},
-                   {skip_nan, TABLE_ERROR_RANKS, "skip_nan: 0 on one, 1 on another"},
-                   {skipped_alone, TABLE_ERROR_ARGUMENT, "skipped"},
-                   {offsets_and_exclusive, TABLE_ERROR_ARGUMENT, "offsets and exclusive"},
-                   {more_offsets, TABLE_ERROR_SHAPE, "in is"},
-                   {tables, TABLE_ERROR_ARGUMENT, "tables"},
-                   {kept, TABLE_ERROR_ARGUMENT, "kept"},
-                   {no_type, TABLE_ERROR_TYPE, "out->type 99"}};
+static bool is_guilty(const struct ranks *ranks) { return ranks->rank == next_guilty % ranks->count; }
+
+/* With one rank alone no call differs from another, and the calls that should are left out. */
+static void check_wrong(const struct ranks *ranks, const struct call *call, bool recurs, table_status wanted,
+                        const char *word) {
+    char name[32];
+    snprintf(name, sizeof name, "rank %d: ", next_guilty++ % ranks->count);
+    if (wanted == TABLE_ERROR_RANKS && ranks->count == 1)
+        return;
+    const table_status status = recurs ? recurrence_over(ranks, &call->a, &call->in, &call->out, &call->options)
+                                       : sum_over(ranks, &call->in, &call->out, &call->options);
+    check_told(ranks, status, wanted, word);
+    check_untouched();
+    CHECK(wanted == TABLE_ERROR_RANKS || strncmp(table_error_detail(), name, strlen(name)) == 0);
+}
+
+#define WRONG_CALL(RECURS, STATUS, WORD, ...)                                                                          \
+    do {                                                                                                               \
+        struct call call = right_call();                                                                               \
+        if (is_guilty(ranks)) {                                                                                        \
+            __VA_ARGS__;                                                                                               \
+        }                                                                                                              \
+        check_wrong(ranks, &call, RECURS, TABLE_ERROR_##STATUS, WORD);                                                 \
+    } while (0)
+#define WRONG(STATUS, WORD, ...)            WRONG_CALL(false, STATUS, WORD, __VA_ARGS__)
+#define WRONG_RECURRENCE(STATUS, WORD, ...) WRONG_CALL(true, STATUS, WORD, __VA_ARGS__)
 
 static void test_wrong_calls(const struct ranks *ranks) {
-    for (size_t i = 0; i < sizeof wrong_calls / sizeof *wrong_calls; i++) {
-        const int guilty = (int)i % ranks->count;
-        struct call call = right_call();
-        if (ranks->rank == guilty)
-            wrong_calls[i].spoil(&call);
-        if (wrong_calls[i].status == TABLE_ERROR_RANKS && ranks->count == 1)
-            continue;
-        check_told(ranks, sum_over(ranks, &call.in, &call.out, &call.options), wrong_calls[i].status,
-                   wrong_calls[i].word);
-        check_untouched();
-        if (wrong_calls[i].status != TABLE_ERROR_RANKS) {
-            char name[32] = "rank ";
-            snprintf(name, sizeof name, "rank %d: ", guilty);
-            CHECK(strncmp(table_error_detail(), name, strlen(name)) == 0);
-        }
-    }
+    uint64_t word;
+    next_guilty = 0;
+    WRONG(ARGUMENT, "in->data", call.in.data = NULL);
+    WRONG(RANKS, "columns: 2 on one, 3 on another", call.in.columns = call.out.columns = COLUMNS - 1);
+    WRONG(RANKS, "type of out: f32 on one, f64 on another", call.out.type = TABLE_F64,
+          call.in.rows = call.out.rows = 0);
+    WRONG(RANKS, "type of in: i32 on one, f32 on another", call.in.type = call.out.type = TABLE_I32);
+    WRONG(RANKS, "exclusive", call.options.exclusive = 1);
+    WRONG(ARGUMENT, "exclusive", call.options.exclusive = 2);
+    WRONG(SHAPE, "out is", call.out.rows--);
+    WRONG(OVERLAP, "share memory", call.out.data = values + COLUMNS);
+    WRONG(ARGUMENT, "first_overflow", call.options.first_overflow = &word);
+    WRONG(ARGUMENT, "workspace", call.options.workspace_bytes = 1);
+    WRONG(OVERLAP, "options->state", call.options.state = sums);
+    WRONG(ALIGNMENT, "options->state", call.options.state = state + 4);
+    WRONG(RANKS, "reverse: 0 on one, 1 on another", call.options.reverse = 1);
+    WRONG(ARGUMENT, "reverse", call.options.reverse = 2);
+    WRONG(RANKS, "operation: 0 on one, 1 on another", call.options.operation = TABLE_MAXIMUM);
+    WRONG(RANKS, "skip_nan: 0 on one, 1 on another", call.options.skip_nan = 1);
+    WRONG(ARGUMENT, "skipped", call.options.skipped = &word);
+    WRONG(ARGUMENT, "offsets and exclusive", call.options.offsets = call.options.exclusive = 1);
+    WRONG(SHAPE, "in is", call.options.offsets = 1, call.in.rows -= 2);
+    WRONG(ARGUMENT, "tables", call.options.tables = 2);
+    WRONG(ARGUMENT, "kept", call.options.kept = TABLE_F64);
+    WRONG(TYPE, "out->type 99", call.out.type = (table_type)99);
 }
 
 /* The kinds of calls, by the names that errors give them. */
@@ -186,58 +165,19 @@ static void test_offsets(const struct ranks *ranks) {
     }
 }
 
-static void few_coefficients(struct call *call, table_view *a) {
-    a->rows--;
-    (void)call;
-}
-static void wide_coefficients(struct call *call, table_view *a) {
-    a->type = TABLE_F64;
-    a->rows = a->columns = 1;
-    (void)call;
-}
-static void written_coefficients(struct call *call, table_view *a) { a->data = call->out.data; }
-static void shifted(struct call *call, table_view *a) {
-    call->options.shifted_coefficients = 1;
-    call->options.first_coefficients = row;
-    (void)a;
-}
-static void no_results(struct call *call, table_view *a) {
-    call->out.data = NULL;
-    (void)a;
-}
-static void state_of_a_sum(struct call *call, table_view *a) {
-    CHECK(table_state_begin(state, TABLE_F32, COLUMNS, 0) == TABLE_OK);
-    call->options.state = state;
-    (void)a;
-}
-
-static const struct {
-    void (*spoil)(struct call *, table_view *a);
-    table_status status;
-    const char *word;
-} wrong_recurrences[] = {{few_coefficients, TABLE_ERROR_SHAPE, "a is 699 x 3 and b is 700 x 3"},
-                         {wide_coefficients, TABLE_ERROR_TYPE, "a->type is f64"},
-                         {written_coefficients, TABLE_ERROR_OVERLAP, "a and h share memory"},
-                         {shifted, TABLE_ERROR_RANKS, "shifted_coefficients: 0 on one, 1 on another"},
-                         {no_results, TABLE_ERROR_ARGUMENT, "h->data is a null pointer"},
-                         {state_of_a_sum, TABLE_ERROR_STATE, "that of a sum, not of a recurrence"}};
-
 /* The state is that of rank 0, and the row before the own ones is for all others to have. */
 static void test_wrong_recurrences(const struct ranks *ranks) {
-    struct call call;
-    for (size_t i = 0; i < sizeof wrong_recurrences / sizeof *wrong_recurrences; i++) {
-        const int guilty = wrong_recurrences[i].spoil == state_of_a_sum ? 0 : (int)i % ranks->count;
-        call = right_call();
-        table_view a = call.in;
-        if (ranks->rank == guilty)
-            wrong_recurrences[i].spoil(&call, &a);
-        if (wrong_recurrences[i].status == TABLE_ERROR_RANKS && ranks->count == 1)
-            continue;
-        check_told(ranks, recurrence_over(ranks, &a, &call.in, &call.out, &call.options), wrong_recurrences[i].status,
-                   wrong_recurrences[i].word);
-        check_untouched();
-    }
-    call = right_call();
+    next_guilty = 0;
+    WRONG_RECURRENCE(SHAPE, "a is 699 x 3 and b is 700 x 3", call.a.rows--);
+    WRONG_RECURRENCE(TYPE, "a->type is f64", call.a.type = TABLE_F64, call.a.rows = call.a.columns = 1);
+    WRONG_RECURRENCE(OVERLAP, "a and h share memory", call.a.data = call.out.data);
+    WRONG_RECURRENCE(RANKS, "shifted_coefficients: 0 on one, 1 on another", call.options.shifted_coefficients = 1,
+                     call.options.first_coefficients = row);
+    WRONG_RECURRENCE(ARGUMENT, "h->data is a null pointer", call.out.data = NULL);
+    next_guilty = 0;
+    WRONG_RECURRENCE(STATE, "that of a sum, not of a recurrence",
+                     CHECK(table_state_begin(state, TABLE_F32, COLUMNS, 0) == TABLE_OK), call.options.state = state);
+    struct call call = right_call();
     call.options.shifted_coefficients = 1;
     if (ranks->count > 1)
         check_told(ranks, recurrence_over(ranks, &call.in, &call.in, &call.out, &call.options), TABLE_ERROR_ARGUMENT,
