@@ -393,55 +393,37 @@ static void test_neighbours_of_even_bins(void **state) {
     free(host.values);
 }
 
-/* The ends of the bins, by hand. */
-static void test_edges_of_bins(void **state) {
-    const double values[] = {-0.0, 0.0, 0.999, 1.0, 2.0, 3.0, 3.0000001, -1e-300, INFINITY, -INFINITY, NAN};
-    const double edges[] = {0, 1, 1, 3, 3};
-    const table_view view = {(void *)(uintptr_t)values, 11, 1, 0, TABLE_F64};
-    uint64_t counts[4], outside[3];
-    const table_view result = {counts, 1, 4, 0, TABLE_U64};
-    const table_bins bins = {.kind = TABLE_BINS_EDGES, .count = 4, .edges = edges};
-    const table_histogram_options options = {.outside = outside};
+/* Values on and beside the ends of bins, by hand: what public bug reports name is in the bin that begins there. */
+static void test_ends_of_bins(void **state) {
+    static const double ends[] = {-0.0, 0.0, 0.999, 1.0, 2.0, 3.0, 3.0000001, -1e-300, INFINITY, -INFINITY, NAN};
+    static const double edges[] = {0, 1, 1, 3, 3};
+    static const uint8_t bytes[] = {48, 49, 50, 97, 98, 99};
+    static const double tenths[] = {
+        0.1, 0.2, 0.3, 0.30000000000000004, 0.6, 0.6000000000000001, 0.7, 0.7000000000000001, 1};
+    static const int64_t large[] = {((int64_t)1 << 60) - 1, (int64_t)1 << 60, ((int64_t)1 << 60) + 1, INT64_MAX};
+#define VALUES(ARRAY, TYPE)                                                                                            \
+    { (void *)(uintptr_t)ARRAY, sizeof ARRAY / sizeof *ARRAY, 1, 0, TABLE_##TYPE }
+    const struct {
+        table_view values;
+        table_bins bins;
+        uint64_t counts[10], outside[TABLE_OUTSIDE_WORDS];
+    } cases[] = {
+        {VALUES(ends, F64), {.kind = TABLE_BINS_EDGES, .count = 4, .edges = edges}, {3, 0, 2, 1}, {2, 2, 1}},
+        {VALUES(ends, F64), {.kind = TABLE_BINS_EVEN, .count = 4, .high = 3}, {2, 2, 1, 1}, {2, 2, 1}},
+        {VALUES(bytes, U8), {.kind = TABLE_BINS_EVEN, .count = 4, .high = 196}, {1, 3, 2, 0}, {0}},
+        {VALUES(tenths, F64), {.kind = TABLE_BINS_EVEN, .count = 10, .high = 1}, {0, 1, 2, 1, 0, 1, 2, 1, 0, 1}, {0}},
+        {VALUES(large, I64), {.kind = TABLE_BINS_EVEN, .count = 4, .high = 0x1p62}, {1, 2, 0, 0}, {0, 1, 0}},
+    };
     (void)state;
-    assert_int_equal(table_histogram(&view, &bins, &result, &options), TABLE_OK);
-    const uint64_t expected[] = {3, 0, 2, 1}, expected_outside[] = {2, 2, 1};
-    assert_memory_equal(counts, expected, sizeof counts);
-    assert_memory_equal(outside, expected_outside, sizeof outside);
-    const table_bins even = {.kind = TABLE_BINS_EVEN, .count = 4, .low = 0, .high = 3};
-    assert_int_equal(table_histogram(&view, &even, &result, &options), TABLE_OK);
-    const uint64_t expected_even[] = {2, 2, 1, 1};
-    assert_memory_equal(counts, expected_even, sizeof counts);
-    assert_memory_equal(outside, expected_outside, sizeof outside);
-}
-
-/* What public bug reports and the issue name: values on edges, which are in the bin that begins there. */
-static void test_values_on_edges(void **state) {
-    const uint8_t bytes[] = {48, 49, 50, 97, 98, 99};
-    const double tenths[] = {0.1, 0.2, 0.3, 0.30000000000000004, 0.6, 0.6000000000000001, 0.7, 0.7000000000000001, 1};
-    const int64_t large[] = {((int64_t)1 << 60) - 1, (int64_t)1 << 60, ((int64_t)1 << 60) + 1, INT64_MAX};
-    uint64_t counts[10], outside[3];
-    const table_histogram_options options = {.outside = outside};
-    const table_view four = {counts, 1, 4, 0, TABLE_U64}, ten = {counts, 1, 10, 0, TABLE_U64};
-    const table_view few = {(void *)(uintptr_t)bytes, 6, 1, 0, TABLE_U8};
-    const table_bins to_196 = {.kind = TABLE_BINS_EVEN, .count = 4, .high = 196};
-    (void)state;
-    assert_int_equal(table_histogram(&few, &to_196, &four, &options), TABLE_OK);
-    const uint64_t expected[] = {1, 3, 2, 0};
-    assert_memory_equal(counts, expected, sizeof expected);
-
-    const table_view doubles = {(void *)(uintptr_t)tenths, 9, 1, 0, TABLE_F64};
-    const table_bins to_1 = {.kind = TABLE_BINS_EVEN, .count = 10, .high = 1};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        uint64_t counts[10] = {0}, outside[TABLE_OUTSIDE_WORDS];
+        const table_view result = {counts, 1, cases[i].bins.count, 0, TABLE_U64};
+        const table_histogram_options options = {.outside = outside};
+        assert_int_equal(table_histogram(&cases[i].values, &cases[i].bins, &result, &options), TABLE_OK);
+        assert_memory_equal(counts, cases[i].counts, sizeof counts);
+        assert_memory_equal(outside, cases[i].outside, sizeof outside);
+    }
     assert_true(table_even_edge(0, 1, 10, 3) == 0.30000000000000004 && table_even_edge(0, 1, 10, 10) == 1);
-    assert_int_equal(table_histogram(&doubles, &to_1, &ten, &options), TABLE_OK);
-    const uint64_t expected_tenths[] = {0, 1, 2, 1, 0, 1, 2, 1, 0, 1};
-    assert_memory_equal(counts, expected_tenths, sizeof expected_tenths);
-
-    const table_view integers = {(void *)(uintptr_t)large, 4, 1, 0, TABLE_I64};
-    const table_bins quarters = {.kind = TABLE_BINS_EVEN, .count = 4, .high = 0x1p62};
-    assert_int_equal(table_histogram(&integers, &quarters, &four, &options), TABLE_OK);
-    const uint64_t expected_large[] = {1, 2, 0, 0}, expected_above[] = {0, 1, 0};
-    assert_memory_equal(counts, expected_large, sizeof expected_large);
-    assert_memory_equal(outside, expected_above, sizeof outside);
 }
 
 static table_status fill_range(double low, double high, size_t count) {
@@ -481,10 +463,9 @@ static void test_ranges_that_are_too_small(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_types_spreads_and_sizes),
-                                       cmocka_unit_test(test_neighbours_of_even_bins),
-                                       cmocka_unit_test(test_edges_of_bins), cmocka_unit_test(test_values_on_edges),
-                                       cmocka_unit_test(test_ranges_that_are_too_small)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_types_spreads_and_sizes), cmocka_unit_test(test_neighbours_of_even_bins),
+        cmocka_unit_test(test_ends_of_bins), cmocka_unit_test(test_ranges_that_are_too_small)};
     const char *unavailable = ways_unavailable();
     if (unavailable) {
         printf("skipped: %s\n", unavailable);
