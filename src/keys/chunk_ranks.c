@@ -8,52 +8,35 @@ enum { TOTALS, OFFSETS, RANKS, RANK_STEPS };
 struct ranks_call {
     struct table_view counters, ranks;
     struct table_view totals, offsets; /* the caller's rows; no data: not wanted */
-    struct scan step[RANK_STEPS];
-    struct plan plan[RANK_STEPS];
-    size_t workspace[RANK_STEPS]; /* places in the call's workspace */
-    size_t totals_at, offsets_at; /* likewise: rows of the type of the ranks */
+    struct key_scan steps[RANK_STEPS];
+    size_t totals_at, offsets_at; /* places in the workspace, of rows of the type of the ranks */
 };
 
 static table_status plan_ranks(struct key_call *call, struct ranks_call *plan) {
     struct table_view in = plan->counters, out = plan->ranks;
     const struct table_view row = {.rows = out.columns, .columns = 1, .stride = 1, .type = out.type};
     const size_t size = table_type_size(out.type);
-    table_status status = TABLE_OK;
     if (call->staged) /* two tables then, even if they were one */
         in.data = out.data = NULL;
     plan->totals_at = layout_place(&call->layout, out.columns, size);
     plan->offsets_at = layout_place(&call->layout, out.columns, size);
-    plan->step[TOTALS] = key_call_scan(call, &in, &out);
-    plan->step[OFFSETS] = key_call_scan(call, &row, &row);
-    plan->step[RANKS] = key_call_scan(call, &in, &out);
-    plan->step[TOTALS].out.data = NULL;
-    plan->step[OFFSETS].exclusive = plan->step[RANKS].exclusive = true;
-    for (unsigned i = 0; i < RANK_STEPS && status == TABLE_OK; i++) {
-        status = plan_make(call->call.backend, &plan->step[i], TABLE_STRATEGY_AUTO, i == TOTALS, &plan->plan[i]);
-        plan->workspace[i] = layout_place(&call->layout, plan->plan[i].bytes, 1);
-    }
-    return status;
+    table_status status = key_scan_plan(call, &in, &out, true, &plan->steps[TOTALS]);
+    if (status == TABLE_OK)
+        status = key_scan_plan(call, &row, &row, false, &plan->steps[OFFSETS]);
+    return status == TABLE_OK ? key_scan_plan(call, &in, &out, false, &plan->steps[RANKS]) : status;
 }
 
 static table_status rank(struct key_call *call, void *context, char *workspace) {
     const struct ranks_call *plan = context;
     const struct backend *backend = call->call.backend;
-    struct scan step[RANK_STEPS];
-    const size_t row_bytes = plan->step[RANKS].out.columns * table_type_size(plan->step[RANKS].out.type);
-    void *totals = workspace + plan->totals_at, *offsets = workspace + plan->offsets_at;
-    table_status status = TABLE_OK;
-    for (unsigned i = 0; i < RANK_STEPS; i++) {
-        step[i] = plan->step[i];
-        step[i].stream = call->call.scan.stream;
-    }
-    step[TOTALS].in.data = step[RANKS].in.data = plan->counters.data;
-    step[TOTALS].carry_out = totals;
-    step[OFFSETS].in.data = totals;
-    step[OFFSETS].out.data = offsets;
-    step[RANKS].out.data = plan->ranks.data;
-    step[RANKS].carry_in = offsets;
-    for (unsigned i = 0; i < RANK_STEPS && status == TABLE_OK; i++)
-        status = pipeline_run(backend, &plan->plan[i], &step[i], workspace + plan->workspace[i]);
+    const size_t row_bytes = plan->ranks.columns * table_type_size(plan->ranks.type);
+    const void *const counters = plan->counters.data;
+    void *const totals = workspace + plan->totals_at, *const offsets = workspace + plan->offsets_at;
+    table_status status = key_scan_run(call, &plan->steps[TOTALS], counters, NULL, NULL, totals, workspace);
+    if (status == TABLE_OK)
+        status = key_scan_run(call, &plan->steps[OFFSETS], totals, offsets, NULL, NULL, workspace);
+    if (status == TABLE_OK)
+        status = key_scan_run(call, &plan->steps[RANKS], counters, plan->ranks.data, offsets, NULL, workspace);
     if (status == TABLE_OK && plan->totals.data)
         status = backend->copy(&call->call.scan, plan->totals.data, totals, row_bytes);
     if (status == TABLE_OK && plan->offsets.data)

@@ -12,9 +12,8 @@ struct histogram_call {
     struct table_view result;   /* the caller's */
     struct table_view outside;  /* likewise; no data: not wanted */
     bool direct;                /* the rows of the pass are the rows of the result */
-    size_t edges_at, edges_bytes, outside_at, rows_at, pass_at, totals_at;
-    struct scan totals; /* of the chunks' rows */
-    struct plan totals_plan;
+    size_t edges_at, edges_bytes, outside_at, rows_at, pass_at;
+    struct key_scan totals; /* of the chunks' rows */
 };
 
 static uint64_t *outside_of(const struct histogram_call *histogram, char *workspace) {
@@ -39,13 +38,9 @@ static table_status count(struct key_call *call, void *context, char *workspace)
 
 static table_status add_up(struct key_call *call, void *context, char *workspace) {
     const struct histogram_call *histogram = context;
-    struct scan totals = histogram->totals;
-    totals.stream = call->call.scan.stream;
-    totals.in.data = workspace + histogram->rows_at;
-    totals.carry_out = histogram->result.data;
-    return histogram->direct
-               ? TABLE_OK
-               : pipeline_run(call->call.backend, &histogram->totals_plan, &totals, workspace + histogram->totals_at);
+    return histogram->direct ? TABLE_OK
+                             : key_scan_run(call, &histogram->totals, workspace + histogram->rows_at, NULL, NULL,
+                                            histogram->result.data, workspace);
 }
 
 static table_status work(struct key_call *call, void *context, char *workspace) {
@@ -211,14 +206,7 @@ static table_status plan_work(struct key_call *call, bool per_chunk, struct hist
         pass->result.rows = pass->chunks;
         pass->result.stride = pass->bins.count;
         histogram->rows_at = layout_place(layout, pass->chunks, row_bytes);
-        histogram->totals = (struct scan){.in = pass->result,
-                                          .out = pass->result,
-                                          .element = element_of(TABLE_SUM, pass->result.type, 0),
-                                          .threads = call->call.scan.threads};
-        histogram->totals.out.data = NULL;
-        plan_chunks(&histogram->totals);
-        status = plan_make(backend, &histogram->totals, TABLE_STRATEGY_AUTO, true, &histogram->totals_plan);
-        histogram->totals_at = layout_place(layout, histogram->totals_plan.bytes, 1);
+        status = key_scan_plan(call, &pass->result, &pass->result, true, &histogram->totals);
     }
     histogram->pass_at = layout_place(
         layout, backend->keys->histogram_workspace ? backend->keys->histogram_workspace(&call->call.scan, pass) : 0, 1);

@@ -41,18 +41,36 @@ table_status key_call_column(const char *name, const struct table_view *view, st
  * its tables are there, and on whether they are one. */
 static _Alignas(TABLE_WORKSPACE_ALIGNMENT) char stand_ins[2][TABLE_WORKSPACE_ALIGNMENT];
 
-struct scan key_call_scan(const struct key_call *call, const struct table_view *in, const struct table_view *out) {
-    struct scan scan = {.in = *in,
-                        .out = *out,
-                        .element = element_of(TABLE_SUM, out->type, 0),
-                        .threads = call->call.scan.threads,
-                        .stream = call->call.scan.stream};
+table_status key_scan_plan(struct key_call *call, const struct table_view *in, const struct table_view *out,
+                           bool totals, struct key_scan *planned) {
+    struct scan *scan = &planned->scan;
+    *scan = (struct scan){.in = *in,
+                          .out = *out,
+                          .element = element_of(TABLE_SUM, out->type, 0),
+                          .exclusive = !totals,
+                          .threads = call->call.scan.threads};
     if (!in->data)
-        scan.in.data = stand_ins[0];
+        scan->in.data = stand_ins[0];
     if (!out->data)
-        scan.out.data = stand_ins[1];
-    plan_chunks(&scan);
-    return scan;
+        scan->out.data = stand_ins[1];
+    plan_chunks(scan);
+    if (totals)
+        scan->out.data = NULL;
+    const table_status status = plan_make(call->call.backend, scan, TABLE_STRATEGY_AUTO, totals, &planned->plan);
+    planned->place = layout_place(&call->layout, planned->plan.bytes, 1);
+    return status;
+}
+
+table_status key_scan_run(const struct key_call *call, const struct key_scan *planned, const void *in, void *out,
+                          const void *carry_in, void *carry_out, char *workspace) {
+    struct scan scan = planned->scan;
+    scan.in.data = (void *)(uintptr_t)in;
+    if (scan.out.data)
+        scan.out.data = out;
+    scan.carry_in = carry_in;
+    scan.carry_out = carry_out;
+    scan.stream = call->call.scan.stream;
+    return pipeline_run(call->call.backend, &planned->plan, &scan, workspace + planned->place);
 }
 
 static void stage(struct key_call *call, const struct key_table *table) {

@@ -61,8 +61,20 @@ table_status key_call_column(const char *name, const struct table_view *view, st
  * then true of the copy. Called before anything is planned. */
 table_status key_call_tables(struct key_call *call, const struct key_table *tables, unsigned count);
 
-/* A scan with the call's threads and stream, to be planned. The tables' data may still be NULL. */
-struct scan key_call_scan(const struct key_call *call, const struct table_view *in, const struct table_view *out);
+/* A scan that is a part of a call, in a place of its own in the workspace. */
+struct key_scan {
+    struct scan scan;
+    struct plan plan;
+    size_t place;
+};
+
+/* Plans an exclusive scan with the call's threads, or one for its totals alone. The tables' data may still be NULL. */
+table_status key_scan_plan(struct key_call *call, const struct table_view *in, const struct table_view *out,
+                           bool totals, struct key_scan *planned);
+
+/* Runs a planned scan from `in` to `out`, which a scan for totals alone does not look at. Either carry may be NULL. */
+table_status key_scan_run(const struct key_call *call, const struct key_scan *planned, const void *in, void *out,
+                          const void *carry_in, void *carry_out, char *workspace);
 
 /* What a call does in its workspace of call->layout.bytes. */
 typedef table_status key_work(struct key_call *call, void *plan, char *workspace);

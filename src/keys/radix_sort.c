@@ -30,12 +30,7 @@ static table_status plan_ranks(struct key_call *call, struct sort_call *sort, si
     const struct table_view counters = sort_counters(sort, 0, NULL), ranks = sort_ranks(sort, NULL);
     sort->ranks_at = layout_place(&call->layout, sort->pass.chunks, row_bytes);
     sort->totals_at = layout_place(&call->layout, 1, row_bytes);
-    sort->ranks = key_call_scan(call, &counters, &ranks);
-    sort->ranks.exclusive = true;
-    const table_status status =
-        plan_make(call->call.backend, &sort->ranks, TABLE_STRATEGY_AUTO, false, &sort->ranks_plan);
-    sort->scan_at = layout_place(&call->layout, sort->ranks_plan.bytes, 1);
-    return status;
+    return key_scan_plan(call, &counters, &ranks, false, &sort->ranks);
 }
 
 static void choose_kind_of_pass(const struct backend *backend, struct sort_call *sort) {
@@ -74,8 +69,7 @@ static table_status plan_work(struct key_call *call, struct sort_call *sort) {
     struct digit_pass widest = *pass;
     widest.digits = sort->at_once ? sort->passes : 1;
     sort->pass_at = layout_place(layout, backend->keys->digit_workspace(&call->call.scan, &widest), 1);
-    const table_status status = pass->chunks > 1 ? plan_ranks(call, sort, row_bytes) : TABLE_OK;
-    return status;
+    return pass->chunks > 1 ? plan_ranks(call, sort, row_bytes) : TABLE_OK;
 }
 
 static table_status begin(const table_view *keys, const table_sort_options *options, struct key_form form,

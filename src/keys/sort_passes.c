@@ -75,15 +75,13 @@ static table_status count(struct key_call *call, void *context, char *workspace)
 static table_status rank(struct key_call *call, void *context, char *workspace) {
     struct sort_pass *own = context;
     const struct sort_call *sort = own->sort;
-    struct scan ranks = sort->ranks;
-    own->move.totals = ranks.in.data = sort_counters(sort, own->number, workspace).data;
+    const void *const counters = sort_counters(sort, own->number, workspace).data;
+    void *const totals = workspace + sort->totals_at;
+    own->move.totals = sort->pass.chunks > 1 ? totals : counters;
     if (sort->pass.chunks == 1)
         return TABLE_OK;
     own->move.ranks = sort_ranks(sort, workspace);
-    own->move.totals = ranks.carry_out = workspace + sort->totals_at;
-    ranks.out.data = own->move.ranks.data;
-    ranks.stream = call->call.scan.stream;
-    return pipeline_run(call->call.backend, &sort->ranks_plan, &ranks, workspace + sort->scan_at);
+    return key_scan_run(call, &sort->ranks, counters, own->move.ranks.data, NULL, totals, workspace);
 }
 
 /* Whether all keys have the same digit, as far as the host can see it. */

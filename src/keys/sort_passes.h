@@ -23,9 +23,8 @@ struct sort_call {
     table_type counter_type;
     size_t keys_at[2], values_at[2]; /* places in the workspace, where the sides are not the caller's memory */
     size_t gathered_at, counters_at, pass_at;
-    struct scan ranks; /* of several chunks: each chunk's ranks among the keys of a digit, and the totals */
-    struct plan ranks_plan;
-    size_t ranks_at, totals_at, scan_at;
+    struct key_scan ranks; /* of several chunks: each chunk's ranks among the keys of a digit, and the totals */
+    size_t ranks_at, totals_at;
 };
 
 /* The counters of digit `number`, in the place that they have in the table; and the ranks of the chunks. Without data
