@@ -25,7 +25,8 @@ PARTS = [
     ('src', ['src', 'private'], CUDA),
     ('kernels/device', ['kernels/device'], None),
     ('kernels', ['kernels', 'kernels/device', 'private'], CUDA),
-    ('tools/bench/device_', ['tools', 'private', 'kernels/device'], None), # kernels of the benchmark's own
+    ('tools/bench/device_', ['tools/bench', 'kernels/device'], None), # kernels of the benchmark's own
+    ('tools/bench', ['tools/bench', 'tools', 'private'], None),
     ('tools', ['tools', 'private'], None),
     ('examples', ['examples'], None),
     ('python/src', ['python/src', 'tools/thread_limit.h'], CUDA),
@@ -66,9 +67,9 @@ def check_quoted(path, name, folders, root):
     for candidate in candidates:
         found = candidate.resolve()
         if found.is_file():
-            # src sees its own top folder; a backend's folder is another part, and so is what it does with keys.
-            for own in ('src/cpu', 'src/cuda', 'src/keys/cpu', 'src/keys/cuda'):
-                if 'src' in folders and own not in folders and within(found, [own], root):
+            # A part that sees a folder does not see these parts in it, which are for themselves.
+            for own in ('src/cpu', 'src/cuda', 'src/keys/cpu', 'src/keys/cuda', 'tools/bench'):
+                if own.split('/')[0] in folders and own not in folders and within(found, [own], root):
                     return f'is of {own} alone'
             return None if within(found, folders, root) else 'lies outside of what this part may see'
     return 'is not found in what this part may see'
