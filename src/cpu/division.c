@@ -11,13 +11,15 @@
 
 /* Sizes in bytes, measured on an AMD EPYC of the Zen 5 generation (48 KiB of first-level cache, 1 MiB of second-level),
  * one thread, tables of 64 MiB: 64 to 4096 columns of f32 and f64 take 1.04 times as long as memcpy on average with
- * these, 1.13 with blocks of 8192 and 1.34 with panels of 1024. */
+ * these, 1.13 with blocks of 8192 and 1.34 with panels of 1024. Results that are written past the caches:
+ * docs/lab/2026-11-28.md. */
 enum {
     WIDE_PANEL = 2048,
-    TURNED_PANEL = 4096, /* written past the caches without being staged */
-    BLOCK = 2048,        /* staged at a time; at least one group of rows: docs/lab/2026-11-27.md */
-    CACHED_PANEL = 512,  /* of 512 rows: 256 KiB, for the second-level cache */
-    COLUMNS_PANEL = 512, /* narrower ones are not worth going from top to bottom for */
+    STREAMED_PANEL = 4096, /* of results that are written past the caches, */
+    FAR_APART = 8192,      /* but for rows a multiple of this apart, which share their places in a cache */
+    BLOCK = 2048,          /* staged at a time; at least one group of rows: docs/lab/2026-11-27.md */
+    CACHED_PANEL = 512,    /* of 512 rows: 256 KiB, for the second-level cache */
+    COLUMNS_PANEL = 512,   /* narrower ones are not worth going from top to bottom for */
     CHUNK = 65536,
     STREAM_RUN = 1024,   /* less than this between gaps is not written past the caches: half lines would count */
     ASK_BLOCK = 4 << 20, /* of sums, between two looks at interrupt_came(): a millisecond */
@@ -25,7 +27,7 @@ enum {
 };
 
 struct division_limits division_limits = {
-    .thread_bytes = (size_t)2 << 20, .stream_bytes = (size_t)32 << 20, .turned_bytes = 2048};
+    .thread_bytes = (size_t)2 << 20, .stream_bytes = (size_t)24 << 20, .turned_bytes = 2048};
 
 static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
 
@@ -48,7 +50,8 @@ static void cut_columns(struct division *division) {
         division->panels = 1;
         return;
     }
-    const size_t wide = division->leaves_caches && division->element_kernels->wide.turns ? TURNED_PANEL : WIDE_PANEL;
+    const bool streams = division->leaves_caches && (division->element_kernels->wide.turns || row % FAR_APART != 0);
+    const size_t wide = streams ? STREAMED_PANEL : WIDE_PANEL;
     size_t panels = divide_up(row, division->kind == DIVISION_CACHED ? CACHED_PANEL : wide);
     if (division->kind == DIVISION_COLUMNS) {
         panels = round_up(panels, division->threads);
