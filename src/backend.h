@@ -16,6 +16,12 @@ struct backend_pass {
     _Alignas(16) char own[400];
 };
 
+/* What it has decided on when a pass over several tables is planned. */
+struct backend_batch {
+    size_t bytes; /* of the pass's workspace */
+    bool may_be_refused;
+};
+
 struct backend {
     table_backend id;
 
@@ -51,19 +57,16 @@ struct backend {
     table_status (*share)(unsigned threads, size_t count, void (*work)(void *context, size_t number), void *context);
 
     /* Several tables, scan->tables, of at least one value each, from their carry in to their carry out. Sets
-     * first_overflow. prefers_batch: whether that is better than one table after the other; the backend reaches all
-     * rows that the scan names then. NULL: it never is. batch_workspace is NULL where none is needed. Where
-     * batch_may_be_refused() is there and says so, batch() may return TABLE_ERROR_STRATEGY and has done nothing then:
-     * one table is summed after the other. */
-    bool (*prefers_batch)(const struct scan *scan);
+     * first_overflow. batch_plan() says whether that is better than one table after the other, and fills in what
+     * batch() is given again; the backend reaches all rows that the scan names. Where may_be_refused is set, batch()
+     * may return TABLE_ERROR_STRATEGY and has done nothing then: one table is summed after the other. */
+    bool (*batch_plan)(const struct scan *scan, struct backend_batch *pass);
     bool batch_has_rows_beside; /* whether it also puts the rows of results beside each table */
-    bool (*batch_may_be_refused)(const struct scan *scan);
-    size_t (*batch_workspace)(const struct scan *scan);
-    table_status (*batch)(const struct scan *scan, void *workspace);
+    table_status (*batch)(const struct scan *scan, const struct backend_batch *pass, void *workspace);
 
     /* Each segment of the scan's tables by itself. Sets first_overflow, the number of NaNs, and what the segments have
      * to tell. On the host it fails before anything else is written where the segments are wrong. segments_workspace()
-     * looks at no memory. NULL: the backend knows none. */
+     * looks at no memory. */
     size_t (*segments_workspace)(const struct scan *scan, const struct segments *segments);
     table_status (*segments)(const struct scan *scan, const struct segments *segments, void *workspace);
 

@@ -43,7 +43,8 @@ struct plan_place {
 struct plan {
     table_strategy strategy; /* never AUTO */
     bool is_fused;           /* whether the backend's pass in one is what does it, if it is not refused */
-    bool batch;              /* several tables by the backend's own pass for them; else the plan is that of one */
+    bool by_batch;           /* several tables by the backend's own pass for them; else the plan is that of one */
+    struct backend_batch batch;
     struct plan_place named[NAMED_MOVED];
     size_t words_offset;     /* struct findings, for the words among them */
     size_t row_offset;       /* of a scan with rows beside `out`: their sums, and a row to round them in */

@@ -41,12 +41,6 @@ static unsigned threads_of(const struct scan *scan) {
     return jobs_threads(scan->threads, divide_up(scan->tables, run_of(scan)));
 }
 
-/* A table that is worth several threads has them all, one table after the other. */
-bool cpu_prefers_batch(const struct scan *scan) {
-    const struct scan one = one_table(scan);
-    return division_threads(&one) <= 1;
-}
-
 struct share {
     void (*work)(void *context, size_t number);
     void *context;
@@ -118,9 +112,13 @@ static void scan_tiny(const struct jobs *jobs, size_t number, unsigned thread) {
     findings_add(&batch->found, &found, 0);
 }
 
-size_t cpu_batch_workspace(const struct scan *scan) {
+/* A table that is worth several threads has them all, one table after the other. */
+bool cpu_batch_plan(const struct scan *scan, struct backend_batch *pass) {
     const struct scan one = one_table(scan);
-    return threads_of(scan) * divide(&one).worker_bytes;
+    if (division_threads(&one) > 1)
+        return false;
+    *pass = (struct backend_batch){.bytes = threads_of(scan) * divide(&one).worker_bytes};
+    return true;
 }
 
 static void scan_run(const struct jobs *jobs, size_t number, unsigned thread) {
@@ -141,11 +139,12 @@ static void scan_run(const struct jobs *jobs, size_t number, unsigned thread) {
         division.kernels->stream_end();
 }
 
-table_status cpu_batch(const struct scan *scan, void *workspace) {
+table_status cpu_batch(const struct scan *scan, const struct backend_batch *pass, void *workspace) {
     const struct scan one = one_table(scan);
     struct batch batch = {.scan = scan, .memory = workspace, .run = run_of(scan)};
     struct jobs jobs = {.work = scan_run, .context = &batch, .count = divide_up(scan->tables, batch.run)};
     const struct division division = divide(&one);
+    (void)pass;
     batch.worker_bytes = division.worker_bytes;
     batch.tiny = division.element_kernels->tiny;
     batch.converts = scan->in.type != scan->out.type || division.stage_in;

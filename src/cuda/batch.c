@@ -40,26 +40,21 @@ static struct kernel_batch batch_of(const struct scan *scan) {
 static size_t panels_workspace(const struct scan *scan) {
     const struct kernel_batch batch = batch_of(scan);
     const struct cuda_device device = cuda_device_facts(scan);
-    return cuda_is_operator(scan) || !device.is_known
-               ? 0
-               : kernel_batch_panels_workspace(&batch, device.processors, device.gpu);
+    return device.is_known ? kernel_batch_panels_workspace(&batch, device.processors, device.gpu) : 0;
 }
 
-bool cuda_prefers_batch(const struct scan *scan) {
+bool cuda_batch_plan(const struct scan *scan, struct backend_batch *pass) {
     const double values = (double)scan->in.rows * (double)scan->in.columns;
     const double bytes = values * (double)(table_type_size(scan->in.type) + table_type_size(scan->out.type));
     const double one = SECONDS_PER_TABLE + bytes / BYTES_PER_SECOND;
-    if (cuda_is_operator(scan))
+    if (cuda_is_operator(scan)) {
+        *pass = (struct backend_batch){.bytes = cuda_operator_workspace(scan)};
         return true;
-    if (scan_finds(scan)) /* one table after the other, the host has to look at each */
-        return true;
-    return panels_workspace(scan) > 0 || batch_seconds(scan, bytes) < (double)scan->tables * one;
-}
-
-bool cuda_batch_may_be_refused(const struct scan *scan) { return panels_workspace(scan) > 0; }
-
-size_t cuda_batch_workspace(const struct scan *scan) {
-    return cuda_is_operator(scan) ? cuda_operator_workspace(scan) : panels_workspace(scan);
+    }
+    const size_t panels = panels_workspace(scan);
+    *pass = (struct backend_batch){.bytes = panels, .may_be_refused = panels > 0};
+    /* When something is to be found, the host would have to look at each of several tables one after the other. */
+    return panels > 0 || scan_finds(scan) || batch_seconds(scan, bytes) < (double)scan->tables * one;
 }
 
 static table_status run_panels(const struct kernel_batch *batch, void *workspace) {
@@ -70,12 +65,12 @@ static table_status run_panels(const struct kernel_batch *batch, void *workspace
     return TABLE_ERROR_STRATEGY;
 }
 
-table_status cuda_batch(const struct scan *scan, void *workspace) {
+table_status cuda_batch(const struct scan *scan, const struct backend_batch *pass, void *workspace) {
     const struct kernel_batch batch = batch_of(scan);
     table_status status = TABLE_OK;
     if (cuda_is_operator(scan))
         return cuda_operator(scan, workspace);
-    if (panels_workspace(scan) > 0)
+    if (pass->may_be_refused)
         return run_panels(&batch, workspace);
     if (scan->first_overflow)
         status = cuda_check(cudaMemsetAsync(scan->first_overflow, 0xff, sizeof *scan->first_overflow, scan->stream),

@@ -32,10 +32,8 @@ table_status cuda_operator_start(const struct scan *scan, void *row);
 table_status cuda_mark_extremes(const struct scan *scan, const struct extreme_marks *marks);
 
 /* Several tables at once. */
-bool cuda_prefers_batch(const struct scan *scan);
-bool cuda_batch_may_be_refused(const struct scan *scan);
-size_t cuda_batch_workspace(const struct scan *scan);
-table_status cuda_batch(const struct scan *scan, void *workspace);
+bool cuda_batch_plan(const struct scan *scan, struct backend_batch *pass);
+table_status cuda_batch(const struct scan *scan, const struct backend_batch *pass, void *workspace);
 
 /* Segments. */
 struct segments;

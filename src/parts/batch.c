@@ -9,25 +9,26 @@ static struct scan table_of(const struct backend *backend, const struct scan *sc
     return one;
 }
 
-static bool by_backend(const struct backend *backend, const struct scan *scan) {
-    return backend->prefers_batch && (!scan_has_rows_beside(scan) || backend->batch_has_rows_beside) &&
-           scan->in.rows > 0 && scan->in.columns > 0 && plan_reaches(backend, scan, scan->carry_in) &&
+static bool by_backend(const struct backend *backend, const struct scan *scan, struct backend_batch *batch) {
+    return (!scan_has_rows_beside(scan) || backend->batch_has_rows_beside) && scan->in.rows > 0 &&
+           scan->in.columns > 0 && plan_reaches(backend, scan, scan->carry_in) &&
            plan_reaches(backend, scan, scan->carry_out) && plan_reaches(backend, scan, scan->first_overflow) &&
-           plan_reaches(backend, scan, scan->load.nans) && backend->prefers_batch(scan);
+           plan_reaches(backend, scan, scan->load.nans) && backend->batch_plan(scan, batch);
 }
 
 table_status batch_plan(const struct backend *backend, const struct scan *scan, table_strategy strategy,
                         struct plan *plan) {
-    const bool batch = by_backend(backend, scan);
-    const size_t bytes = batch && backend->batch_workspace ? backend->batch_workspace(scan) : 0;
-    if (batch && !(backend->batch_may_be_refused && backend->batch_may_be_refused(scan))) {
-        *plan = (struct plan){.strategy = TABLE_STRATEGY_FUSED, .batch = true, .bytes = bytes};
+    struct backend_batch batch = {0};
+    const bool by_batch = by_backend(backend, scan, &batch);
+    if (by_batch && !batch.may_be_refused) {
+        *plan = (struct plan){.strategy = TABLE_STRATEGY_FUSED, .by_batch = true, .batch = batch, .bytes = batch.bytes};
         return TABLE_OK;
     }
     const struct scan one = table_of(backend, scan, 0);
     const table_status status = plan_make(backend, &one, strategy, false, plan);
+    plan->by_batch = by_batch;
     plan->batch = batch;
-    plan->bytes = plan->bytes < bytes ? bytes : plan->bytes;
+    plan->bytes = by_batch && plan->bytes < batch.bytes ? batch.bytes : plan->bytes;
     return status;
 }
 
@@ -65,7 +66,7 @@ table_status batch_run(const struct backend *backend, const struct plan *plan, c
                        void *workspace) {
     table_status status = pipeline_mark(backend, scan, 0, 0);
     if (status == TABLE_OK)
-        status = plan->batch ? backend->batch(scan, workspace) : TABLE_ERROR_STRATEGY;
+        status = plan->by_batch ? backend->batch(scan, &plan->batch, workspace) : TABLE_ERROR_STRATEGY;
     if (status == TABLE_ERROR_STRATEGY) /* refused */
         status = one_by_one(backend, plan, scan, workspace);
     return status == TABLE_OK ? pipeline_mark(backend, scan, 1, STAGES) : status;
