@@ -96,10 +96,14 @@ DEFINE_MAP_ROW(PRODUCT, F64, f64, double, 0, 1)
 DEFINE_MAPS(F32, f32, float)
 DEFINE_MAPS(F64, f64, double)
 
+#define KIND_ENTRY(TYPE, NAME, C, KIND, NUMPY, CODE) KIND_OF_##TYPE = TABLE_##KIND,
+enum { TABLE_TYPES(KIND_ENTRY) };
+
 #define FIELDS(OPERATION, TYPE, C, ORDER, CHECK)                                                                       \
     .id = ELEMENT_##OPERATION##_##TYPE, .operation = TABLE_##OPERATION, .type = TABLE_##TYPE, .bytes = sizeof(C),      \
-    .ordered = (ORDER) == TREE_ORDER, .check = CHECK, .combine = combine_##OPERATION##_##TYPE,                         \
-    .identity = &identity_##OPERATION##_##TYPE, .start = &start_##OPERATION##_##TYPE
+    .ordered = (ORDER) == TREE_ORDER, .has_nan = (int)KIND_OF_##TYPE == TABLE_FLOATING, .check = CHECK,                \
+    .combine = combine_##OPERATION##_##TYPE, .identity = &identity_##OPERATION##_##TYPE,                               \
+    .start = &start_##OPERATION##_##TYPE
 #define NUMBER_ROW(OPERATION, TYPE, C, ORDER, CHECK)                                                                   \
     [ELEMENT_##OPERATION##_##TYPE] = {FIELDS(OPERATION, TYPE, C, ORDER, CHECK),                                        \
                                       .nothing = &identity_##OPERATION##_##TYPE,                                       \

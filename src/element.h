@@ -17,6 +17,7 @@ struct element {
     size_t bytes;    /* of one element; may be more than those of its value */
     bool ordered;    /* joined along the tree, and in no other order */
     bool is_map;     /* more than its value, so that rows of elements are not rows of values */
+    bool has_nan;    /* its values are floats, of which some are no numbers */
     enum element_check check;
     element_combine *combine;
     const void *identity; /* the element that changes nothing where it comes before or after another */

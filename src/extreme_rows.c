@@ -82,9 +82,9 @@ static table_status validate_rows(const struct table_view *rows, uint64_t first,
     joined.in_step = joined.out_step;
     if (status == TABLE_OK)
         status = validate_scan(NULL, rows, rows, &joined, form, call);
-    if (status == TABLE_OK && call->backend->copy_rows && call->device < 0 && rows->rows > 0 && rows->columns > 0)
-        return status_fail(TABLE_ERROR_BACKEND, "rows of extremes in host memory do not go through a CUDA device yet");
-    return status;
+    return status == TABLE_OK && call->backend->copy_rows
+               ? refuse_host_tables(CALLER_EXTREME_ROWS, call->device < 0 && rows->rows > 0 && rows->columns > 0)
+               : status;
 }
 
 static table_status validate_extreme_rows(const struct table_view *in, const struct table_view *extremes,
@@ -121,25 +121,25 @@ static table_status validate_extreme_rows(const struct table_view *in, const str
     return TABLE_OK;
 }
 
+static table_status mark_rows(const table_view *in, const table_view *extremes, const table_view *rows, uint64_t first,
+                              const table_scan_options *options, enum call_form form, size_t *bytes) {
+    struct extreme_call extreme;
+    const table_status status = validate_extreme_rows(in, extremes, rows, first, options, form, &extreme);
+    return status == TABLE_OK ? run_call(&extreme.call, options, bytes) : status;
+}
+
 table_status table_extreme_rows(const table_view *in, const table_view *extremes, const table_view *rows,
                                 uint64_t first, const table_scan_options *options) {
-    struct extreme_call extreme;
-    const table_status status = validate_extreme_rows(in, extremes, rows, first, options, CALL_AND_WAIT, &extreme);
-    return status == TABLE_OK ? run_scan(&extreme.call, NULL) : status;
+    return mark_rows(in, extremes, rows, first, options, CALL_AND_WAIT, NULL);
 }
 
 table_status table_extreme_rows_workspace(const table_view *in, const table_view *extremes, const table_view *rows,
                                           uint64_t first, const table_scan_options *options, size_t *bytes) {
-    struct extreme_call extreme;
-    if (!bytes)
-        return status_fail(TABLE_ERROR_ARGUMENT, "bytes is a null pointer");
-    const table_status status = validate_extreme_rows(in, extremes, rows, first, options, CALL_ON_STREAM, &extreme);
-    return status == TABLE_OK ? run_workspace(&extreme.call, bytes) : status;
+    return bytes ? mark_rows(in, extremes, rows, first, options, CALL_ON_STREAM, bytes)
+                 : status_fail(TABLE_ERROR_ARGUMENT, "bytes is a null pointer");
 }
 
 table_status table_extreme_rows_async(const table_view *in, const table_view *extremes, const table_view *rows,
                                       uint64_t first, const table_scan_options *options) {
-    struct extreme_call extreme;
-    const table_status status = validate_extreme_rows(in, extremes, rows, first, options, CALL_ON_STREAM, &extreme);
-    return status == TABLE_OK ? run_on_stream(&extreme.call, options) : status;
+    return mark_rows(in, extremes, rows, first, options, CALL_ON_STREAM, NULL);
 }

@@ -4,7 +4,6 @@
 #include <stdbool.h>
 
 #include "status.h"
-#include "types.h"
 
 /* X(option, as it is called, whether it is set) */
 #define OPTIONS(X)                                                                                                     \
@@ -43,8 +42,9 @@ static const struct {
     [CALLER_RECURRENCE] = {BIT(OPERATION) | BIT(OFFSETS) | BIT(FIRST_OVERFLOW), "recurrences"},
     [CALLER_LAST_VALUES] = {BIT(EXCLUSIVE) | BIT(TABLES) | BIT(KEPT), "recurrences without a table of results"},
     [CALLER_OFFSETS] = {0, "offsets"},
+    [CALLER_TABLES] = {BIT(STATE), "several tables, which are sums of their own"},
     [CALLER_ONE_CALL] = {BIT(STREAM) | BIT(WORKSPACE), "the one-call forms, but for the stream forms"},
-    [CALLER_STREAM_FORM] = {BIT(REPORT), "the stream forms, which cannot wait for the times"},
+    [CALLER_STREAM_FORM] = {BIT(REPORT), "the stream forms, which wait for nothing"},
     [CALLER_TOTALS] = {BIT(EXCLUSIVE) | BIT(OFFSETS) | BIT(TABLES) | BIT(CARRY_OUT) | BIT(FIRST_OVERFLOW) | BIT(KEPT),
                        "totals"},
     [CALLER_STAGE] = {BIT(OPERATION) | BIT(OFFSETS) | BIT(TABLES) | BIT(SKIPPED) | BIT(STATE), "a stage by itself"},
@@ -75,6 +75,13 @@ table_status refuse(enum caller caller, const table_scan_options *options) {
                    : TABLE_OK;
 }
 
+table_status refuse_host_tables(enum caller caller, bool are_on_host) {
+    return are_on_host
+               ? status_fail(TABLE_ERROR_BACKEND, "tables in host memory do not go through a CUDA device for %s",
+                             callers[caller].name)
+               : TABLE_OK;
+}
+
 static const char *name_of(table_type type) { return table_type_size(type) ? table_type_name(type) : "(none)"; }
 
 table_status refuse_types(table_operation operation, table_type in, table_type out, const char *to) {
@@ -101,7 +108,8 @@ table_status refuse_kept(table_operation operation, table_type out, table_type k
 }
 
 table_status refuse_float_products(enum caller caller, table_operation operation, table_type out) {
-    return operation == TABLE_PRODUCT && type_is_float(out)
+    const struct element *element = element_of(operation, out, 0);
+    return operation == TABLE_PRODUCT && element && element->is_map
                ? status_fail(TABLE_ERROR_ARGUMENT, "options->operation: products of floats are not for %s",
                              callers[caller].name)
                : TABLE_OK;
@@ -130,14 +138,13 @@ table_status refuse_segments(const struct call *call, uint64_t count) {
     return TABLE_OK;
 }
 
-table_status validate_reserved(const uint64_t *reserved, int words) {
+table_status validate_reserved(const char *name, const uint64_t *reserved, int words) {
     for (int i = 0; i < words; i++)
         if (reserved[i] != 0)
             return status_fail(
                 TABLE_ERROR_ARGUMENT,
-                "options->reserved[%d] is not 0: the options were not cleared, or are of a later version "
-                "than this library, %s",
-                i, table_version());
+                "%s->reserved[%d] is not 0: the struct was not cleared, or is of a later version than this library, %s",
+                name, i, table_version());
     return TABLE_OK;
 }
 
@@ -177,9 +184,12 @@ table_status refuse_wrong_options(const table_scan_options *options, enum call_f
         return status_fail(TABLE_ERROR_ARGUMENT, "options->first_coefficients is for shifted_coefficients, which is 0");
     const enum caller kind = is_recurrence ? CALLER_RECURRENCE : CALLER_WITHOUT_COEFFICIENTS;
     const enum caller shape = form == CALL_ON_STREAM ? CALLER_STREAM_FORM : CALLER_ONE_CALL;
-    if (set_of(options) & (callers[kind].refused | callers[shape].refused)) {
-        const table_status status = refuse(kind, options);
-        return status == TABLE_OK ? refuse(shape, options) : status;
+    const enum caller count = options->tables > 1 ? CALLER_TABLES : shape;
+    if (set_of(options) & (callers[kind].refused | callers[shape].refused | callers[count].refused)) {
+        table_status status = refuse(kind, options);
+        if (status == TABLE_OK)
+            status = refuse(shape, options);
+        return status == TABLE_OK ? refuse(count, options) : status;
     }
-    return validate_reserved(options->reserved, RESERVED_WORDS(options));
+    return validate_reserved("options", options->reserved, RESERVED_WORDS(options));
 }

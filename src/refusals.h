@@ -11,6 +11,7 @@ enum caller {
     CALLER_RECURRENCE,
     CALLER_LAST_VALUES,
     CALLER_OFFSETS,
+    CALLER_TABLES,
     CALLER_ONE_CALL,
     CALLER_STREAM_FORM,
     CALLER_TOTALS,
@@ -25,6 +26,9 @@ enum caller {
 
 /* ARGUMENT for the first option that is set and not for that call. */
 table_status refuse(enum caller caller, const table_scan_options *options);
+
+/* BACKEND for a call whose tables would have to be taken through a device, and are not. */
+table_status refuse_host_tables(enum caller caller, bool are_on_host);
 
 /* TYPE for a pair of types that the operation is not there for; `to` is what the second one is called. ARGUMENT for
  * what is no operation. */

@@ -24,6 +24,21 @@ table_status run_and_wait(struct call *call, bool timed, run_work *work, void *c
     return status;
 }
 
+table_status run_in_workspace(struct call *call, size_t bytes, run_in *work, void *context) {
+    _Alignas(TABLE_WORKSPACE_ALIGNMENT) char small[WORKSPACE_ON_STACK];
+    const struct backend *backend = call->backend;
+    const bool is_small = bytes <= sizeof small && !backend->copy_rows;
+    void *allocated = NULL;
+    table_status status = is_small || bytes == 0 ? TABLE_OK : backend->allocate(bytes, &allocated);
+    if (status != TABLE_OK)
+        return status;
+    status = work(call, context, is_small ? small : allocated);
+    status = wait_after(backend, &call->scan, status);
+    if (allocated)
+        backend->release(allocated);
+    return status;
+}
+
 struct table_report run_report_head(const struct call *call, table_strategy strategy) {
     return (struct table_report){.backend = call->backend->id,
                                  .strategy = strategy,
@@ -94,21 +109,26 @@ static void *begin_maps(struct scan *scan, char *memory) {
 static bool appends(const struct call *call) { return call->form == CALL_FOR_TOTALS && call->scan.state; }
 
 /* The workspace of a call: `rows` bytes of rows of maps, and what the plan has. */
-static table_status plan_call(const struct call *call, bool totals_only, struct plan *plan, size_t *rows,
-                              size_t *bytes) {
+struct planned {
+    struct plan plan;
+    size_t rows, bytes;
+};
+
+static table_status plan_call(const struct call *call, bool totals_only, struct planned *planned) {
     const struct scan *scan = &call->scan;
+    struct plan *plan = &planned->plan;
     table_status status = TABLE_OK;
     if (appends(call))
         *plan = (struct plan){.strategy = TABLE_STRATEGY_HOST};
     else
         status = scan_is_batch(scan) ? batch_plan(call->backend, scan, call->strategy, plan)
                                      : plan_make(call->backend, scan, call->strategy, totals_only, plan);
-    *rows = 0;
-    *bytes = plan->bytes;
+    planned->rows = 0;
+    planned->bytes = plan->bytes;
     if (status != TABLE_OK || !has_map_rows(call))
         return status;
-    status = map_rows_bytes(call, rows);
-    if (status == TABLE_OK && !checked_add(*rows, plan->bytes, bytes))
+    status = map_rows_bytes(call, &planned->rows);
+    if (status == TABLE_OK && !checked_add(planned->rows, plan->bytes, &planned->bytes))
         status =
             status_fail(TABLE_ERROR_TOO_LARGE, "a workspace for %zu columns cannot be addressed", scan->in.columns);
     return status;
@@ -127,41 +147,30 @@ static table_status append_totals(const struct call *call) {
     return status == TABLE_OK ? pipeline_mark(call->backend, &call->scan, 1, STAGES) : status;
 }
 
-static table_status run_planned(struct call *call, const struct plan *plan, size_t rows, char *workspace) {
+static table_status run_planned(struct call *call, void *context, char *workspace) {
+    const struct planned *planned = context;
     struct scan *scan = &call->scan;
-    void *const carry_out = rows > 0 ? begin_maps(scan, workspace) : NULL;
-    char *const rest = rows > 0 ? workspace + rows : workspace; /* NULL where nothing is wanted */
+    void *const carry_out = planned->rows > 0 ? begin_maps(scan, workspace) : NULL;
+    char *const rest = planned->rows > 0 ? workspace + planned->rows : workspace; /* NULL where nothing is wanted */
     table_status status = call->marks ? call->backend->mark_extremes(scan, call->marks) : TABLE_OK;
     if (status == TABLE_OK)
         status = appends(call)         ? append_totals(call)
-                 : scan_is_batch(scan) ? batch_run(call->backend, plan, scan, rest)
-                                       : pipeline_run(call->backend, plan, scan, rest);
+                 : scan_is_batch(scan) ? batch_run(call->backend, &planned->plan, scan, rest)
+                                       : pipeline_run(call->backend, &planned->plan, scan, rest);
     if (status == TABLE_OK && carry_out)
         scan->element->give(carry_out, scan->carry_out, count_maps(scan));
     return status;
 }
 
 static table_status scan_at_once(struct call *call, void *context) {
-    _Alignas(TABLE_WORKSPACE_ALIGNMENT) char small[WORKSPACE_ON_STACK];
     struct table_report *report = context;
-    const struct backend *backend = call->backend;
-    struct plan plan;
-    size_t rows = 0, bytes = 0;
-    void *allocated = NULL;
+    struct planned planned;
     table_status status = call->scan.state ? state_inspect(call) : TABLE_OK;
     if (status == TABLE_OK)
-        status = plan_call(call, call->scan.out.data == NULL, &plan, &rows, &bytes);
-    if (status == TABLE_OK && bytes > (backend->copy_rows ? 0 : sizeof small))
-        status = backend->allocate(bytes, &allocated);
-    if (status != TABLE_OK)
-        return status;
-    status = run_planned(call, &plan, rows, allocated ? allocated : small);
-    status = wait_after(backend, &call->scan, status);
-    if (status == TABLE_OK && report)
-        status = run_report(call, plan.strategy, report);
-    if (allocated)
-        backend->release(allocated);
-    return status;
+        status = plan_call(call, call->scan.out.data == NULL, &planned);
+    if (status == TABLE_OK)
+        status = run_in_workspace(call, planned.bytes, run_planned, &planned);
+    return status == TABLE_OK && report ? run_report(call, planned.plan.strategy, report) : status;
 }
 
 table_status run_scan(struct call *call, table_report *report) {
@@ -170,22 +179,22 @@ table_status run_scan(struct call *call, table_report *report) {
     return run_and_wait(call, report != NULL, scan_at_once, report);
 }
 
-table_status run_workspace(struct call *call, size_t *bytes) {
-    struct plan plan;
-    size_t rows, needed;
-    const table_status status = plan_call(call, false, &plan, &rows, &needed);
+static table_status run_on_stream(struct call *call, const table_scan_options *options, size_t *bytes) {
+    struct planned planned;
+    table_status status = plan_call(call, false, &planned);
+    if (status == TABLE_OK && bytes) {
+        *bytes = planned.bytes;
+        return TABLE_OK;
+    }
     if (status == TABLE_OK)
-        *bytes = needed;
-    return status;
-}
-
-table_status run_on_stream(struct call *call, const table_scan_options *options) {
-    struct plan plan;
-    size_t rows = 0, bytes = 0;
-    table_status status = plan_call(call, false, &plan, &rows, &bytes);
-    if (status == TABLE_OK)
-        status = validate_workspace(options ? options->workspace : NULL, options ? options->workspace_bytes : 0, bytes);
+        status = validate_workspace(options ? options->workspace : NULL, options ? options->workspace_bytes : 0,
+                                    planned.bytes);
     if (status == TABLE_OK && call->scan.state && !call->backend->copy_rows)
         status = state_inspect(call);
-    return status == TABLE_OK ? run_planned(call, &plan, rows, options ? options->workspace : NULL) : status;
+    return status == TABLE_OK ? run_planned(call, &planned, options ? options->workspace : NULL) : status;
+}
+
+table_status run_call(struct call *call, const table_scan_options *options, size_t *bytes) {
+    return call->form == CALL_ON_STREAM ? run_on_stream(call, options, bytes)
+                                        : run_scan(call, options ? options->report : NULL);
 }

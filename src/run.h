@@ -9,22 +9,26 @@
 typedef table_status run_work(struct call *call, void *context);
 table_status run_and_wait(struct call *call, bool timed, run_work *work, void *context);
 
+/* Has `work` done in `bytes` bytes of the backend's memory, and waits. */
+typedef table_status run_in(struct call *call, void *context, char *workspace);
+table_status run_in_workspace(struct call *call, size_t bytes, run_in *work, void *context);
+
 /* A report of what was done, without the times. */
 struct table_report run_report_head(const struct call *call, table_strategy strategy);
 
 /* Seconds between the clock's marks into the report: stages, or the fused pass. Fills in what was done, too. */
 table_status run_report(const struct call *call, table_strategy strategy, struct table_report *report);
 
-/* A whole call of the scan, or of column totals. */
+/* A whole call of the scan, or of column totals, at once. */
 table_status run_scan(struct call *call, table_report *report);
+
+/* The call in the form that it was checked for. bytes: NULL, or what a stream form needs is told there, and that is all.
+ */
+table_status run_call(struct call *call, const table_scan_options *options, size_t *bytes);
 
 /* What was found, from where the scan wants it to the host, or back. Waits. */
 table_status run_move_findings(const struct backend *backend, const struct scan *scan, struct findings *found,
                                bool back);
-
-/* The stream forms: the bytes that a call needs, which are told if it can be had, and the call. */
-table_status run_workspace(struct call *call, size_t *bytes);
-table_status run_on_stream(struct call *call, const table_scan_options *options);
 
 /* Adds what another call did to the report of several. */
 void run_add_report(struct table_report *all, const struct table_report *one);

@@ -11,6 +11,7 @@ struct stage_work {
     unsigned stage; /* 1 to 3 */
     struct table_view seeds;
     struct table_report *report;
+    struct plan plan;
 };
 
 /* Whether stage 3 may leave something else in its rows of seeds, which are the caller's: it is given others. */
@@ -22,46 +23,48 @@ static size_t bytes_of_seeds(const struct scan *scan, const struct stage_work *w
 }
 
 /* Stage 3. The copy is behind all that the plan has in the workspace. */
-static table_status run_stage3(const struct backend *backend, const struct plan *plan, const struct scan *scan,
-                               const struct stage_work *work, char *workspace) {
+static table_status run_stage3(const struct backend *backend, const struct scan *scan, const struct stage_work *work,
+                               char *workspace) {
     void *seeds = work->seeds.data;
     table_status status = TABLE_OK;
     if (needs_copy(scan, work)) {
-        seeds = workspace + plan->bytes;
+        seeds = workspace + work->plan.bytes;
         status = backend->copy(scan, seeds, work->seeds.data, bytes_of_seeds(scan, work));
     }
     return status == TABLE_OK ? backend->stage3_global_pass(scan, seeds) : status;
 }
 
-static table_status run_stage(const struct backend *backend, const struct plan *plan, const struct scan *scan,
-                              const struct stage_work *work, void *workspace) {
+static table_status run_stage(const struct backend *backend, const struct scan *scan, const struct stage_work *work,
+                              void *workspace) {
     switch (work->stage) {
     case 1:
         return scan->chunks > 0 ? backend->stage1_local_counts(scan, work->seeds.data) : TABLE_OK;
     case 2:
         if (scan->chunks == 0)
             return TABLE_OK;
-        if (plan->strategy == TABLE_STRATEGY_HOST)
+        if (work->plan.strategy == TABLE_STRATEGY_HOST)
             return stage2_host_copied(backend, scan, work->seeds.data, work->seeds.rows);
-        return stage2_recursive(backend, plan, scan, work->seeds.data, work->seeds.rows, 0, workspace);
+        return stage2_recursive(backend, &work->plan, scan, work->seeds.data, work->seeds.rows, 0, workspace);
     default:
-        return scan->chunks > 0 ? run_stage3(backend, plan, scan, work, workspace) : TABLE_OK;
+        return scan->chunks > 0 ? run_stage3(backend, scan, work, workspace) : TABLE_OK;
     }
 }
 
 /* The finding of stage 3 goes by way of a word of the backend, as in the pipeline. */
-static table_status run_stage_checked(const struct backend *backend, const struct plan *plan, const struct scan *scan,
-                                      const struct stage_work *work, char *workspace) {
+static table_status run_stage_checked(struct call *call, void *context, char *workspace) {
+    const struct stage_work *work = context;
+    const struct backend *backend = call->backend;
+    const struct scan *scan = &call->scan;
     struct scan inner = *scan;
     table_status status = TABLE_OK;
     if (scan->first_overflow) {
-        inner.first_overflow = (uint64_t *)(workspace + plan->words_offset);
+        inner.first_overflow = (uint64_t *)(workspace + work->plan.words_offset);
         status = backend->fill(scan, inner.first_overflow, 0xff, sizeof(uint64_t)); /* TABLE_NO_OVERFLOW */
     }
     if (status == TABLE_OK)
         status = pipeline_mark(backend, scan, work->stage - 1, work->stage - 1);
     if (status == TABLE_OK)
-        status = run_stage(backend, plan, &inner, work, workspace);
+        status = run_stage(backend, &inner, work, workspace);
     if (status == TABLE_OK)
         status = pipeline_mark(backend, scan, work->stage, work->stage);
     if (status == TABLE_OK && scan->first_overflow)
@@ -69,9 +72,9 @@ static table_status run_stage_checked(const struct backend *backend, const struc
     return status;
 }
 
-static table_status report_stage(const struct call *call, const struct plan *plan, const struct stage_work *work) {
+static table_status report_stage(const struct call *call, const struct stage_work *work) {
     struct table_report *report = work->report;
-    *report = run_report_head(call, plan->strategy);
+    *report = run_report_head(call, work->plan.strategy);
     const table_status status = call->backend->clock_seconds(&call->scan, work->stage - 1, work->stage,
                                                              &report->stage_seconds[work->stage - 1]);
     report->seconds = report->stage_seconds[work->stage - 1];
@@ -79,26 +82,16 @@ static table_status report_stage(const struct call *call, const struct plan *pla
 }
 
 static table_status stage_at_once(struct call *call, void *context) {
-    const struct stage_work *work = context;
-    const struct backend *backend = call->backend;
-    struct plan plan;
-    void *workspace;
+    struct stage_work *work = context;
     size_t bytes;
-    table_status status = plan_make(backend, &call->scan, call->strategy, true, &plan);
+    table_status status = plan_make(call->backend, &call->scan, call->strategy, true, &work->plan);
     if (status == TABLE_OK &&
-        !checked_add(plan.bytes, needs_copy(&call->scan, work) ? bytes_of_seeds(&call->scan, work) : 0, &bytes))
+        !checked_add(work->plan.bytes, needs_copy(&call->scan, work) ? bytes_of_seeds(&call->scan, work) : 0, &bytes))
         status =
             status_fail(TABLE_ERROR_TOO_LARGE, "a copy of %zu rows of seeds does not fit in memory", work->seeds.rows);
     if (status == TABLE_OK)
-        status = backend->allocate(bytes, &workspace);
-    if (status != TABLE_OK)
-        return status;
-    status = run_stage_checked(backend, &plan, &call->scan, work, workspace);
-    status = wait_after(backend, &call->scan, status);
-    if (status == TABLE_OK && work->report)
-        status = report_stage(call, &plan, work);
-    backend->release(workspace);
-    return status;
+        status = run_in_workspace(call, bytes, run_stage_checked, work);
+    return status == TABLE_OK && work->report ? report_stage(call, work) : status;
 }
 
 /* A table of no columns has seeds without rows. */
@@ -136,10 +129,10 @@ static table_status validate_seeds_type(const struct call *call, table_type type
 
 /* `work` has its seeds. */
 static table_status run_stage_call(struct call *call, struct stage_work *work, const table_scan_options *options) {
-    if (call->backend->copy_rows && call->device < 0 && call->scan.in.rows > 0)
-        return status_fail(TABLE_ERROR_BACKEND, "the stages on CUDA need tables in device memory");
+    const table_status status =
+        refuse_host_tables(CALLER_STAGE, call->backend->copy_rows && call->device < 0 && call->scan.in.rows > 0);
     work->report = options ? options->report : NULL;
-    return run_and_wait(call, work->report != NULL, stage_at_once, work);
+    return status == TABLE_OK ? run_and_wait(call, work->report != NULL, stage_at_once, work) : status;
 }
 
 /* The stages know no carries: those are rows of the seeds. */

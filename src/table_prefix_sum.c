@@ -10,46 +10,46 @@ static table_status fail_null(const char *name) {
     return status_fail(TABLE_ERROR_ARGUMENT, "%s is a null pointer", name);
 }
 
-table_status table_prefix_sum(const table_view *in, const table_view *out, const table_scan_options *options) {
+static table_status sum(const table_view *in, const table_view *out, const table_scan_options *options,
+                        enum call_form form, size_t *bytes) {
     struct call call;
-    const table_status status = validate_scan(NULL, in, out, options, CALL_AND_WAIT, &call);
-    return status == TABLE_OK ? run_scan(&call, options ? options->report : NULL) : status;
+    const table_status status = validate_scan(NULL, in, out, options, form, &call);
+    return status == TABLE_OK ? run_call(&call, options, bytes) : status;
+}
+
+static table_status recur(const table_view *a, const table_view *b, const table_view *h,
+                          const table_scan_options *options, enum call_form form, size_t *bytes) {
+    struct call call;
+    const table_status status = validate_recurrence(a, b, h, options, form, &call);
+    return status == TABLE_OK ? run_call(&call, options, bytes) : status;
+}
+
+table_status table_prefix_sum(const table_view *in, const table_view *out, const table_scan_options *options) {
+    return sum(in, out, options, CALL_AND_WAIT, NULL);
 }
 
 table_status table_linear_recurrence(const table_view *a, const table_view *b, const table_view *h,
                                      const table_scan_options *options) {
-    struct call call;
-    const table_status status = validate_recurrence(a, b, h, options, CALL_AND_WAIT, &call);
-    return status == TABLE_OK ? run_scan(&call, options ? options->report : NULL) : status;
+    return recur(a, b, h, options, CALL_AND_WAIT, NULL);
 }
 
 table_status table_prefix_sum_workspace(const table_view *in, const table_view *out, const table_scan_options *options,
                                         size_t *bytes) {
-    struct call call;
-    const table_status status =
-        bytes ? validate_scan(NULL, in, out, options, CALL_ON_STREAM, &call) : fail_null("bytes");
-    return status == TABLE_OK ? run_workspace(&call, bytes) : status;
+    return bytes ? sum(in, out, options, CALL_ON_STREAM, bytes) : fail_null("bytes");
 }
 
 table_status table_linear_recurrence_workspace(const table_view *a, const table_view *b, const table_view *h,
                                                const table_scan_options *options, size_t *bytes) {
-    struct call call;
-    const table_status status =
-        bytes ? validate_recurrence(a, b, h, options, CALL_ON_STREAM, &call) : fail_null("bytes");
-    return status == TABLE_OK ? run_workspace(&call, bytes) : status;
+    return bytes ? recur(a, b, h, options, CALL_ON_STREAM, bytes) : fail_null("bytes");
 }
 
 table_status table_prefix_sum_async(const table_view *in, const table_view *out, const table_scan_options *options) {
-    struct call call;
-    const table_status status = validate_scan(NULL, in, out, options, CALL_ON_STREAM, &call);
-    return status == TABLE_OK ? run_on_stream(&call, options) : status;
+    return sum(in, out, options, CALL_ON_STREAM, NULL);
 }
 
 table_status table_linear_recurrence_async(const table_view *a, const table_view *b, const table_view *h,
                                            const table_scan_options *options) {
-    struct call call;
-    const table_status status = validate_recurrence(a, b, h, options, CALL_ON_STREAM, &call);
-    return status == TABLE_OK ? run_on_stream(&call, options) : status;
+    return recur(a, b, h, options, CALL_ON_STREAM, NULL);
 }
 
 table_status table_column_totals(const table_view *in, table_type out_type, void *totals,

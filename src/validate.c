@@ -116,7 +116,7 @@ static table_status validate_options_rows(const struct call *call, const struct 
                                    table_type_name(type))
                      : status_fail(TABLE_ERROR_ARGUMENT, "options->first_overflow: no %s leaves its type",
                                    table_operation_name(scan->element->operation));
-    if (status == TABLE_OK && scan->load.without_nan && !type_is_float(type))
+    if (status == TABLE_OK && scan->load.without_nan && !scan->element->has_nan)
         status =
             status_fail(TABLE_ERROR_ARGUMENT, "options->skip_nan is for floats, and out is %s", table_type_name(type));
     if (status != TABLE_OK || (!scan_names_memory(scan) && !scan->factors.first))
@@ -196,7 +196,7 @@ static table_status validate_tables(struct call *call, const struct table_view *
         status = validate_types(scan, operation, options->kept, form);
     if (status != TABLE_OK)
         return status;
-    if (options->reverse) {
+    if (call->turned) {
         view_mirror(&scan->in);
         view_mirror(out);
         scan->out = *out;
@@ -250,6 +250,19 @@ table_status validate_words(const struct table_scan_options *options) {
             status = validate_row(words[i].name, words[i].word, 1, TABLE_U64, &word);
     }
     return status;
+}
+
+table_status validate_on_host(const struct table_scan_options *options) {
+    const struct {
+        const char *name;
+        const void *memory;
+    } rows[] = {{"options->carry_in", options->carry_in},
+                {"options->carry_out", options->carry_out},
+                {"options->state", options->state}};
+    table_status status = TABLE_OK;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows && status == TABLE_OK; i++)
+        status = validate_reach(backend_cpu(), rows[i].name, rows[i].memory);
+    return status == TABLE_OK ? validate_words(options) : status;
 }
 
 /* Where no table says on which side it is, memory of the options on a device does. */
@@ -321,9 +334,9 @@ table_status validate_scan(const struct table_view *a, const struct table_view *
         status = validate_scan_backend(options->backend, form, call);
     if (status == TABLE_OK && a)
         status = validate_factors_reached(call);
-    if (status == TABLE_OK && form == CALL_ON_STREAM && call->backend->copy_rows && call->device < 0 &&
-        (scan->chunks > 0 || scan_has_rows_beside(scan)))
-        return status_fail(TABLE_ERROR_BACKEND, "the stream forms on CUDA need tables in device memory");
+    if (status == TABLE_OK && form == CALL_ON_STREAM && call->backend->copy_rows)
+        status = refuse_host_tables(CALLER_STREAM_FORM,
+                                    call->device < 0 && (scan->chunks > 0 || scan_has_rows_beside(scan)));
     if (status == TABLE_OK && form == CALL_ON_STREAM && call->backend->copy_rows && scan->tables > 1 &&
         scan_has_rows_beside(scan) && (scan->first_overflow || scan->load.nans))
         return status_fail(TABLE_ERROR_BACKEND, "options->offsets of several tables: the stream forms on CUDA have "

@@ -39,8 +39,8 @@ enum { VALIDATE_NAMED_MOST = 8 };
 table_status validate_named(const struct call *call, const struct table_view *out, const struct plan_memory *named,
                             unsigned count);
 
-/* Fails unless all words that a struct of options has in reserve are zero. */
-table_status validate_reserved(const uint64_t *reserved, int words);
+/* Fails unless all words that a struct, called `name` in the reason, has in reserve are zero. */
+table_status validate_reserved(const char *name, const uint64_t *reserved, int words);
 #define RESERVED_WORDS(options) ((int)(sizeof(options)->reserved / sizeof(options)->reserved[0]))
 
 /* Checks that neither table, called by these names, lies in the other. `same_allowed`: unless they are the same. */
@@ -68,8 +68,10 @@ table_status validate_backend(const void *first, const void *second, table_backe
 /* Fails if the row, called `name` in the reason, is memory that the backend cannot reach: a device's, on the CPU. */
 table_status validate_reach(const struct backend *backend, const char *name, const void *row);
 
-/* Checks the words in which the host is told what was found, which it can reach. */
+/* Checks the words in which the host is told what was found, which it can reach; and that it reaches the carries and the
+ * state, too. */
 table_status validate_words(const struct table_scan_options *options);
+table_status validate_on_host(const struct table_scan_options *options);
 
 /* Checks the workspace of a stream form, options->workspace and workspace_bytes. */
 table_status validate_workspace(const void *workspace, size_t bytes, size_t needed);

@@ -24,7 +24,7 @@ table_status validate_factors(const struct table_view *a, const struct table_sca
                         options->coefficient_step, scan->tables);
     if (status != TABLE_OK)
         return status;
-    if (options->reverse)
+    if (call->turned)
         view_mirror(&call->a);
     scan->factors = (struct scan_factors){.data = call->a.data,
                                           .stride = a->rows > 1 ? call->a.stride : 0,

@@ -117,8 +117,6 @@ static const char *data_at(const struct table_view *view, ptrdiff_t element) {
 table_status tables_validate(const struct scan *scan, const struct table_view *out, bool same_rows) {
     struct reach from, to;
     size_t values;
-    if (scan->state)
-        return status_fail(TABLE_ERROR_ARGUMENT, "options->state: %zu tables are sums of their own", scan->tables);
     if (!checked_multiply(scan->tables, out->rows, &values) || !checked_multiply(values, out->columns, &values) ||
         !checked_multiply(values, sizeof(uint64_t), &values))
         return status_fail(TABLE_ERROR_TOO_LARGE, "options->tables: %zu tables of %zu x %zu values cannot be addressed",

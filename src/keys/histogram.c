@@ -218,7 +218,7 @@ static table_status prepare_tables(const table_view *values, const table_bins *b
     struct histogram_pass *pass = &histogram->pass;
     if (options->per_chunk != 0 && options->per_chunk != 1)
         return status_fail(TABLE_ERROR_ARGUMENT, "options->per_chunk is %d, not 0 or 1", options->per_chunk);
-    table_status status = validate_reserved(options->reserved, RESERVED_WORDS(options));
+    table_status status = validate_reserved("options", options->reserved, RESERVED_WORDS(options));
     if (status == TABLE_OK)
         status = key_call_column("values", values, &pass->values);
     if (status == TABLE_OK)

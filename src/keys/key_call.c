@@ -22,7 +22,7 @@ table_status key_call_begin(struct key_call *call, const table_pipeline_options 
     call->report = options->report;
     call->call.scan.threads = options->threads ? options->threads : backend_cpu_processors();
     call->call.scan.stream = options->stream;
-    return validate_reserved(options->reserved, RESERVED_WORDS(options));
+    return validate_reserved("options", options->reserved, RESERVED_WORDS(options));
 }
 
 table_status key_call_column(const char *name, const struct table_view *view, struct table_view *checked) {
@@ -183,42 +183,38 @@ static table_status copy_staged(const struct key_call *call, void *const host[ST
 struct key_run {
     struct key_call *call;
     key_work *work;
-    void *plan;
+    void *plan, *staging;
 };
 
-/* The work between the copies of what is staged at `staging`. */
-static table_status run_staged(const struct key_run *run, char *staging, void *workspace) {
+/* The work between the copies of what is staged. The call that is run is the one inside of the key call, so that the
+ * stream and clock it was given are seen there. */
+static table_status run_staged(struct call *inner, void *context, char *workspace) {
+    const struct key_run *run = context;
     struct key_call *call = run->call;
     void *host[STAGED_MOST];
     for (unsigned i = 0; i < call->staged_tables; i++) {
         host[i] = *call->tables[i].data;
-        *call->tables[i].data = staging + call->tables[i].place;
+        *call->tables[i].data = (char *)run->staging + call->tables[i].place;
     }
     table_status status = copy_staged(call, host, false);
     if (status == TABLE_OK)
         status = run->work(call, run->plan, workspace);
     if (status == TABLE_OK)
         status = copy_staged(call, host, true);
-    status = wait_after(call->call.backend, &call->call.scan, status);
+    status = wait_after(inner->backend, &inner->scan, status);
     for (unsigned i = 0; i < call->staged_tables; i++)
         *call->tables[i].data = host[i];
     return status;
 }
 
-/* The call that is run is the one inside of the key call, so that the stream and clock it was given are seen there. */
 static table_status run_in_own_workspace(struct call *inner, void *context) {
-    const struct key_run *run = context;
-    void *workspace = NULL, *staging = NULL;
-    table_status status = inner->backend->allocate(run->call->layout.bytes, &workspace);
-    if (status != TABLE_OK)
-        return status;
-    if (run->call->staged)
-        status = inner->backend->allocate(run->call->staging.bytes, &staging);
+    struct key_run *run = context;
+    table_status status =
+        run->call->staged ? inner->backend->allocate(run->call->staging.bytes, &run->staging) : TABLE_OK;
     if (status == TABLE_OK)
-        status = run_staged(run, staging, workspace);
-    if (staging)
-        inner->backend->release(staging);
-    inner->backend->release(workspace);
+        status = run_in_workspace(inner, run->call->layout.bytes, run_staged, run);
+    if (run->staging)
+        inner->backend->release(run->staging);
     return status;
 }
 

@@ -79,7 +79,7 @@ static table_status begin(const table_view *keys, const table_sort_options *opti
     options = options ? options : &defaults;
     table_status status = key_call_begin(call, &options->run, form);
     if (status == TABLE_OK)
-        status = validate_reserved(options->reserved, RESERVED_WORDS(options));
+        status = validate_reserved("options", options->reserved, RESERVED_WORDS(options));
     if (status == TABLE_OK)
         status = key_call_column("keys", keys, &sort->pass.keys);
     if (status == TABLE_OK)

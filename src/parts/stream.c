@@ -17,7 +17,7 @@
 #include "validate.h"
 
 static table_status check_ends(const table_stream_options *options) {
-    const table_status status = validate_reserved(options->reserved, RESERVED_WORDS(options));
+    const table_status status = validate_reserved("options", options->reserved, RESERVED_WORDS(options));
     if (status != TABLE_OK)
         return status;
     if (!options->read && options->read_descriptor < 0)

@@ -118,7 +118,7 @@ static table_status check_coefficients(const table_stream_coefficients *a, table
         return status_fail(TABLE_ERROR_ARGUMENT, "coefficients: row and read are given, and only one of them is used");
     *view =
         (table_view){.data = (void *)(uintptr_t)a->row, .rows = a->row != NULL, .columns = a->columns, .type = a->type};
-    return validate_reserved(a->reserved, RESERVED_WORDS(a));
+    return validate_reserved("coefficients", a->reserved, RESERVED_WORDS(a));
 }
 
 table_status stream_sum_begin(struct stream *stream) {

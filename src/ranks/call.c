@@ -49,19 +49,26 @@ static void ranks_begin(struct ranks_call *call, struct together *all, const tab
         call->options.carry_in = NULL;
 }
 
-/* What the call does not take. */
-static table_status ranks_look_at_form(const struct ranks_call *call) {
+/* What the calls refuse of the options. */
+static table_status ranks_refuse(const struct ranks_call *call) {
     const table_scan_options *options = &call->options;
-    if (call->plea.call == RANKS_CALL_COLUMN_TOTALS &&
-        (options->exclusive || options->offsets || options->carry_out || options->first_overflow))
-        return table_error_set(TABLE_ERROR_ARGUMENT, "options: totals take operation, backend, strategy, threads, "
-                                                     "carry_in, state, reverse, skip_nan and skipped, and no others");
-    if (options->tables > 1 || options->kept)
-        return table_error_set(TABLE_ERROR_ARGUMENT, options->tables > 1 ? "options->tables are not for ranks"
-                                                                         : "options->kept is not for ranks");
-    return options->stream || options->workspace || options->workspace_bytes
-               ? table_error_set(TABLE_ERROR_ARGUMENT, "options->stream and workspace are for the stream forms")
-               : TABLE_OK;
+    const bool totals = call->plea.call == RANKS_CALL_COLUMN_TOTALS;
+    const struct {
+        const char *name, *caller;
+        bool is_refused;
+    } refusals[] = {{"exclusive", "totals", totals && options->exclusive},
+                    {"offsets", "totals", totals && options->offsets},
+                    {"carry_out", "totals", totals && options->carry_out},
+                    {"first_overflow", "totals", totals && options->first_overflow},
+                    {"tables", "calls", options->tables > 1},
+                    {"kept", "calls", options->kept != 0},
+                    {"stream", "calls", options->stream != NULL},
+                    {"workspace", "calls", options->workspace || options->workspace_bytes}};
+    for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++)
+        if (refusals[i].is_refused)
+            return ranks_fail(TABLE_ERROR_ARGUMENT, "options->%s is not for %s over ranks", refusals[i].name,
+                              refusals[i].caller);
+    return TABLE_OK;
 }
 
 /* The question for the workspace of the library's call, by which tables and options are looked at. */
@@ -254,7 +261,7 @@ static table_status find_side(const struct ranks_call *call, const table_view *i
  * left out where there are no tables on the host, which it could share memory with. */
 static table_status look_at_call(struct ranks_call *call, const table_view *in, const table_view *out) {
     table_scan_options options = call->options;
-    table_status status = ranks_look_at_form(call);
+    table_status status = ranks_refuse(call);
     if (status == TABLE_OK && options.shifted_coefficients && !options.first_coefficients && !call->is_first)
         status = table_error_set(TABLE_ERROR_ARGUMENT, "options->first_coefficients is a null pointer, and not for the "
                                                        "rank that the recurrence begins with");
@@ -363,7 +370,7 @@ static table_status look_at_totals(const struct ranks_call *call, const table_vi
     const table_type sums = table_kept_type(call->operation, out_type);
     if (!in)
         return table_error_set(TABLE_ERROR_ARGUMENT, "in is a null pointer");
-    table_status status = ranks_look_at_form(call);
+    table_status status = ranks_refuse(call);
     if (status == TABLE_OK)
         status = ranks_look_at_words(call, in, out_type, NULL);
     if (status == TABLE_OK && out_type != sums)

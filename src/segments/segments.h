@@ -43,6 +43,12 @@ table_status validate_segments(const table_view *a, const table_view *in, const 
                                const table_segments *segments, const table_scan_options *options, enum call_form form,
                                struct call *call, struct segments *checked);
 
+/* Lists the memory beside the tables: carries and words, then what the segments name. TOO_LARGE; ARGUMENT for segments
+ * without data. */
+enum { SEGMENTS_NAMED = VALIDATE_NAMED_MOST };
+table_status segments_list_named(const struct scan *scan, const struct segments *segments,
+                                 struct plan_memory named[SEGMENTS_NAMED]);
+
 /* The SHAPE error of segments of which number `wrong` is wrong, in a table of `rows` rows. */
 table_status segments_fail(const struct segments *segments, size_t rows, uint64_t wrong);
 

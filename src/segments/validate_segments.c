@@ -8,8 +8,6 @@
 #include "../views.h"
 #include "segments.h"
 
-enum { NAMED_OF_SEGMENTS = VALIDATE_NAMED_MOST };
-
 bool segments_values(const struct segments *segments, size_t rows, size_t *values) {
     switch (segments->kind) {
     case TABLE_SEGMENT_OFFSETS:
@@ -37,13 +35,7 @@ static table_status validate_kind(const table_segments *segments) {
         return status_fail(TABLE_ERROR_TYPE, "segments->type is %s, and flags are u8 or bool", table_type_name(type));
     if (!counted && segments->count_at)
         return status_fail(TABLE_ERROR_ARGUMENT, "segments->count_at is for offsets and lengths");
-    for (int i = 0; i < RESERVED_WORDS(segments); i++)
-        if (segments->reserved[i] != 0)
-            return status_fail(TABLE_ERROR_ARGUMENT,
-                               "segments->reserved[%d] is not 0: the struct was not cleared, or is of a later version "
-                               "than this library, %s",
-                               i, table_version());
-    return TABLE_OK;
+    return validate_reserved("segments", segments->reserved, RESERVED_WORDS(segments));
 }
 
 /* Where nothing has rows for each segment, the caller's count says nothing of keys and flags, which begin at most a
@@ -98,8 +90,8 @@ static table_status validate_tables(const table_view *a, const table_view *in, c
     return status;
 }
 
-static table_status list_named(const struct scan *scan, const struct segments *segments,
-                               struct plan_memory named[NAMED_OF_SEGMENTS]) {
+table_status segments_list_named(const struct scan *scan, const struct segments *segments,
+                                 struct plan_memory named[SEGMENTS_NAMED]) {
     size_t carried, values;
     if (!checked_multiply(segments->count, scan->in.columns, &carried) ||
         !segments_values(segments, scan->in.rows, &values))
@@ -118,21 +110,18 @@ static table_status list_named(const struct scan *scan, const struct segments *s
 
 static table_status validate_segments_backend(const struct call *call, const struct segments *segments,
                                               enum call_form form) {
-    const struct backend *backend = call->backend;
-    if (!backend->segments)
-        return status_fail(TABLE_ERROR_BACKEND, "the CUDA backend does not know segments yet");
-    if (!backend->copy_rows)
+    if (!call->backend->copy_rows)
         return TABLE_OK;
-    const table_status status =
+    table_status status =
         refuse_segments(call, segments_have_rows(segments->kind) ? call->scan.in.rows : segments->count);
     const struct table_view *out = &call->scan.out;
     const bool has_starts = segments->has_row_before && out->rows > 0 && out->columns > 0;
     if (status != TABLE_OK || (call->scan.chunks == 0 && !has_starts))
         return status;
-    if (call->scan.chunks > 0 ? call->device < 0 : backend_device_of(out->data) < 0)
-        return status_fail(TABLE_ERROR_BACKEND, "segments on the CUDA backend: the tables are in host memory");
-    if (form != CALL_ON_STREAM)
-        return TABLE_OK;
+    status = refuse_host_tables(CALLER_SEGMENTS,
+                                call->scan.chunks > 0 ? call->device < 0 : backend_device_of(out->data) < 0);
+    if (status != TABLE_OK || form != CALL_ON_STREAM)
+        return status;
     if ((segments->data && backend_device_of(segments->data) < 0) ||
         (segments->count_at && backend_device_of(segments->count_at) < 0))
         return status_fail(TABLE_ERROR_BACKEND, "segments: the stream forms on CUDA need them in device memory");
@@ -147,7 +136,7 @@ table_status validate_segments(const table_view *a, const table_view *in, const 
                                const table_segments *segments, const table_scan_options *options, enum call_form form,
                                struct call *call, struct segments *checked) {
     static const struct table_scan_options defaults;
-    struct plan_memory named[NAMED_OF_SEGMENTS];
+    struct plan_memory named[SEGMENTS_NAMED];
     options = options ? options : &defaults;
     if (!in || !out || !segments)
         return status_fail(TABLE_ERROR_ARGUMENT, "%s is a null pointer", !in ? "in" : !out ? "out" : "segments");
@@ -170,10 +159,10 @@ table_status validate_segments(const table_view *a, const table_view *in, const 
     if (options->shifted_coefficients && options->carry_in)
         return status_fail(TABLE_ERROR_ARGUMENT, "options->carry_in is not let through by shifted_coefficients, which "
                                                  "are 0 where a segment begins");
-    status = list_named(&call->scan, checked, named);
+    status = segments_list_named(&call->scan, checked, named);
     if (status == TABLE_OK)
-        status = validate_named(call, &call->scan.out, named, NAMED_OF_SEGMENTS);
-    for (unsigned i = 0; i < NAMED_OF_SEGMENTS && status == TABLE_OK; i++)
+        status = validate_named(call, &call->scan.out, named, SEGMENTS_NAMED);
+    for (unsigned i = 0; i < SEGMENTS_NAMED && status == TABLE_OK; i++)
         status = validate_reach(call->backend, named[i].name, named[i].memory);
     return status == TABLE_OK ? validate_segments_backend(call, checked, form) : status;
 }
