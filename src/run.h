@@ -36,6 +36,9 @@ void run_add_report(struct table_report *all, const struct table_report *one);
 /* Host tables on a backend with memory of its own: in pieces. (parts/through_device.c) */
 table_status run_through_device(struct call *call, table_report *report);
 
+/* A checked call on host tables, shared out among CUDA devices in whole units. report: what was done. (parts/devices.c) */
+table_status run_on_devices(const struct call *whole, const int *devices, size_t device_count, table_report *report);
+
 /* Several tables: a plan for them, in one pass of the backend's or for one table after the other; and host tables on a
  * backend with memory of its own, one after the other. (parts/batch.c) */
 table_status batch_plan(const struct backend *backend, const struct scan *scan, table_strategy strategy,

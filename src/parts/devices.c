@@ -18,6 +18,7 @@
 #include "views.h"
 
 enum { DETAIL_BYTES = 256, LANES_OF_DEVICE = 3 };
+enum { PARTS_OF_DEVICE = 2 };               /* of a shared table: one copies in while the other copies out */
 enum { TOTALS, SCANS, DEVICES, GROUPINGS }; /* two rounds, and the devices of the report */
 
 /* Rows of a part, which are not none, unless there is a row beside its results. */
@@ -106,19 +107,6 @@ static table_status apart(size_t a, const struct scan *of_a, size_t b, const str
     if (a < b && !views_are_apart(&out_a, &out_b))
         return status_fail(TABLE_ERROR_OVERLAP, "out of part %zu and out of part %zu share memory", a, b);
     return TABLE_OK;
-}
-
-static table_status look_at_options(const table_scan_options *options) {
-    const struct {
-        const char *name;
-        const void *memory;
-    } rows[] = {{"options->carry_in", options->carry_in},
-                {"options->carry_out", options->carry_out},
-                {"options->state", options->state}};
-    table_status status = refuse(CALLER_PARTS, options);
-    for (size_t i = 0; i < sizeof rows / sizeof *rows && status == TABLE_OK; i++)
-        status = validate_reach(backend_cpu(), rows[i].name, rows[i].memory);
-    return status == TABLE_OK ? validate_words(options) : status;
 }
 
 static table_status look_at_rows(const struct parts *parts, size_t rows) {
@@ -356,12 +344,10 @@ static table_status run_all(struct parts *parts, size_t rows) {
     return status;
 }
 
-/* From here on parts are in the order in which they are summed. */
-static table_status run_checked(struct parts *parts, size_t rows, bool reverse) {
+/* The parts are in the order in which they are summed. */
+static table_status run_checked(struct parts *parts, size_t rows) {
     const double begun = seconds_now();
     drop_empty(parts);
-    if (reverse)
-        turn_around(parts);
     if (parts->report)
         *parts->report = (table_devices_report){.devices = 1};
     struct part *alone = &parts->part[0];
@@ -381,15 +367,42 @@ table_status table_prefix_sum_devices(const table_part *given, size_t count, con
     options = options ? options : &defaults;
     if (!given || count == 0)
         return status_fail(TABLE_ERROR_ARGUMENT, given ? "count is 0" : "parts is a null pointer");
-    table_status status = look_at_options(options);
+    table_status status = refuse(CALLER_PARTS, options);
+    if (status == TABLE_OK)
+        status = validate_on_host(options);
     if (status != TABLE_OK)
         return status;
     parts.part = checked_multiply(count, sizeof *parts.part, &bytes) ? calloc(count, sizeof *parts.part) : NULL;
     if (!parts.part)
         return status_fail(TABLE_ERROR_HOST_MEMORY, "no host memory for %zu parts", count);
     status = look_at_parts(given, options, &parts, &rows);
+    if (status == TABLE_OK && options->reverse)
+        turn_around(&parts);
     if (status == TABLE_OK)
-        status = run_checked(&parts, rows, options->reverse);
+        status = run_checked(&parts, rows);
+    free(parts.part);
+    return status;
+}
+
+table_status run_on_devices(const struct call *whole, const int *devices, size_t device_count, table_report *report) {
+    const size_t rows = whole->scan.in.rows, count = PARTS_OF_DEVICE * device_count;
+    const size_t units = divide_up(rows, TABLE_UNIT_ROWS), each = divide_up(units, count) * TABLE_UNIT_ROWS;
+    table_devices_report done;
+    struct parts parts = {.part = calloc(count, sizeof *parts.part), .count = count, .report = &done};
+    if (!parts.part)
+        return status_fail(TABLE_ERROR_HOST_MEMORY, "no memory for the shares of %zu devices", device_count);
+    for (size_t i = 0; i < count; i++) {
+        const size_t first = i * each < rows ? i * each : rows, left = rows - first;
+        struct part *part = &parts.part[i];
+        *part = (struct part){.number = i, .call = *whole, .is_timed = true};
+        part->call.scan = plan_rows_scan(&whole->scan, first, left < each ? left : each);
+        part->call.scan.on_device = devices[i / PARTS_OF_DEVICE] + 1;
+    }
+    const table_status status = run_checked(&parts, rows);
+    *report = (table_report){.backend = whole->backend->id,
+                             .strategy = whole->strategy ? whole->strategy : TABLE_STRATEGY_FUSED,
+                             .units = units,
+                             .seconds = done.seconds};
     free(parts.part);
     return status;
 }

@@ -90,7 +90,7 @@ static table_status check_devices(const table_stream_options *options, table_sca
         if (options->devices[i] < 0 || (size_t)options->devices[i] >= backend_cuda_devices(NULL, 0))
             return status_fail(TABLE_ERROR_BACKEND, "there is no CUDA device %d", options->devices[i]);
     scan->backend = TABLE_BACKEND_CUDA;
-    return TABLE_OK;
+    return validate_on_host(scan);
 }
 
 /* Bytes of a row in the input, of its columns, and of its sums. */
@@ -171,7 +171,9 @@ static table_status sum_nothing(struct stream *stream) {
     const uint64_t rows = stream->options->rows;
     if (rows > SIZE_MAX)
         return status_fail(TABLE_ERROR_TOO_LARGE, "%llu rows are more than a table can have", (unsigned long long)rows);
-    table_status status = stream_sum_begin_piece(stream, &(struct stream_slot){.rows = (size_t)rows});
+    table_status status = stream_sum_begin(stream);
+    if (status == TABLE_OK)
+        status = stream_sum_begin_piece(stream, &(struct stream_slot){.rows = (size_t)rows});
     stream_spent(stream, &stream->report.sum_seconds);
     stream->report.rows = rows;
     return status == TABLE_OK ? stream_progress(stream) : status;
@@ -184,6 +186,8 @@ static table_status sum_rows(struct stream *stream) {
         status = stream_choose_slots(stream);
     if (status == TABLE_OK)
         status = stream_allocate(stream);
+    if (status == TABLE_OK)
+        status = stream_sum_begin(stream);
     if (status == TABLE_OK && stream->options->scan.offsets)
         status = write_start(stream);
     if (status != TABLE_OK)
@@ -217,7 +221,7 @@ static table_status stream_from_end_to_end(const table_stream_options *options) 
     if (status == TABLE_OK)
         status = check_offsets(options, &stream.scan);
     if (status == TABLE_OK)
-        status = stream_sum_begin(&stream);
+        status = stream_sum_check(&stream);
     if (status == TABLE_OK)
         status = measure_rows(&stream);
     if (status == TABLE_OK)

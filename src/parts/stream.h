@@ -99,16 +99,18 @@ table_status stream_choose_slots(struct stream *stream);
 table_status stream_allocate(struct stream *stream);
 bool stream_comes_at_once(const struct stream *stream);
 
-/* Checks types, columns and options, and sums no rows: carry_out and *first_overflow are those of an empty table, and
- * the caller's state has begun. (stream_sum.c) */
-table_status stream_sum_begin(struct stream *stream);
+/* Checks types, columns and options. (stream_sum.c) */
+table_status stream_sum_check(struct stream *stream);
 
 /* Before the first piece: what the sum begins with, as a row of results. */
 table_status stream_sum_start(const struct stream *stream, void *row);
 
-/* Bytes that the sum keeps between two pieces; and makes ready for more than one piece. */
+/* Bytes that the sum keeps between two pieces; and makes room for these, if there is more than one piece. */
 table_status stream_sum_bytes(const struct stream *stream, size_t *bytes);
 table_status stream_sum_open(struct stream *stream);
+
+/* Sums no rows: carry_out and *first_overflow are those of an empty table, and the state has begun. */
+table_status stream_sum_begin(struct stream *stream);
 
 /* Does the work, in which begin_piece() begins to sum a slot, and end_piece() returns when this one, the first of those
  * that have begun, is at its end, and the caller has looked at its rows. A slot without rows is no piece. */

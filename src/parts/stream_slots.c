@@ -16,7 +16,7 @@ enum { MOST_PIECES = 64, PAGE = 4096 };
 /* So much that the sums of a few sizes up to it fit in size_t; no machine has it. */
 #define MEMORY_MOST (SIZE_MAX / 8)
 
-static bool is_on_cuda(const struct stream *stream) { return stream->scanned.backend == TABLE_BACKEND_CUDA; }
+static bool is_on_cuda(const struct stream *stream) { return stream->call.backend->copy_rows != NULL; }
 
 static size_t whole_pages(size_t bytes) { return bytes + (PAGE - bytes % PAGE) % PAGE; }
 
@@ -84,8 +84,7 @@ static bool is_one_piece(const struct stream *stream, size_t memory, size_t kept
  * more than what they do at the same time, on 2 processors and on 16 (docs/lab/2026-11-27.md). */
 static bool goes_without_threads(const struct stream *stream) {
     const table_stream_options *options = stream->options;
-    return !options->read && !stream->source.is_regular && options->scan.threads <= 1 &&
-           stream->scanned.backend == TABLE_BACKEND_CPU;
+    return !options->read && !stream->source.is_regular && options->scan.threads <= 1 && !is_on_cuda(stream);
 }
 
 /* Slots, as many as there is memory for; one, if all of the table fits in it. */

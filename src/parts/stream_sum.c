@@ -3,10 +3,7 @@
 
 #include <stdlib.h>
 
-#include <tuplescan/devices.h>
-
 #include "checked.h"
-#include "refusals.h"
 #include "state/state_call.h"
 #include "status.h"
 #include "views.h"
@@ -47,41 +44,6 @@ static void add_report(struct stream *stream, const table_report *report) {
     stream->scanned.units += units;
 }
 
-enum { PARTS_OF_DEVICE = 2 }; /* so that one copies in while the other copies out */
-
-/* Each device's share of the slot, in whole units. `piece` is the scan of the slot. */
-static table_status share_piece(const struct stream *stream, const struct stream_slot *slot, const struct scan *piece,
-                                struct findings *found, table_report *report) {
-    const size_t count = PARTS_OF_DEVICE * stream->options->device_count;
-    const size_t units = divide_up(slot->rows, TABLE_UNIT_ROWS), each = divide_up(units, count) * TABLE_UNIT_ROWS;
-    const table_view in = rows_view(&stream->call.scan.in, slot->in, slot->rows);
-    const table_view out = rows_view(&stream->call.scan.out, slot->out, slot->rows);
-    table_scan_options inner = stream->scan;
-    table_devices_report done;
-    table_part *parts = calloc(count, sizeof *parts);
-    if (!parts)
-        return status_fail(TABLE_ERROR_HOST_MEMORY, "no memory for the shares of %zu devices", count / PARTS_OF_DEVICE);
-    for (size_t i = 0; i < count; i++) {
-        const size_t first = i * each < in.rows ? i * each : in.rows, left = in.rows - first;
-        const size_t rows = left < each ? left : each;
-        parts[i] = (table_part){.in = view_rows(&in, first, rows),
-                                .out = view_rows(&out, first, rows),
-                                .backend = TABLE_BACKEND_CUDA,
-                                .device = stream->options->devices[i / PARTS_OF_DEVICE]};
-    }
-    inner.backend = TABLE_BACKEND_AUTO;
-    inner.carry_in = piece->carry_in;
-    inner.state = piece->state;
-    findings_of_part(found, &inner);
-    const table_status status = table_prefix_sum_devices(parts, count, &inner, &done);
-    *report = (table_report){.backend = TABLE_BACKEND_CUDA,
-                             .strategy = inner.strategy ? inner.strategy : TABLE_STRATEGY_FUSED,
-                             .units = units,
-                             .seconds = done.seconds};
-    free(parts);
-    return status;
-}
-
 /* A slot as a call of its own: one without rows, one that is all of the table, or one that devices share. What was
  * found so far is told at once. */
 static table_status sum_slot(struct stream *stream, const struct stream_slot *slot) {
@@ -91,9 +53,10 @@ static table_status sum_slot(struct stream *stream, const struct stream_slot *sl
     scan_find_into(&call.scan, &call.scan, &found);
     if (stream->found.first_overflow != TABLE_NO_OVERFLOW) /* after the first one there is none to be looked for */
         call.scan.first_overflow = NULL;
-    const table_status status = stream->options->devices && slot->rows > 0
-                                    ? share_piece(stream, slot, &call.scan, &found, &report)
-                                    : run_scan(&call, &report);
+    const table_status status =
+        stream->options->devices && slot->rows > 0
+            ? run_on_devices(&call, stream->options->devices, stream->options->device_count, &report)
+            : run_scan(&call, &report);
     if (status != TABLE_OK)
         return status;
     add_report(stream, &report);
@@ -103,7 +66,7 @@ static table_status sum_slot(struct stream *stream, const struct stream_slot *sl
 }
 
 /* A sum that has begun has its start in its state. */
-static table_status begin_sum(struct stream *stream) {
+table_status stream_sum_begin(struct stream *stream) {
     static char nothing[2]; /* whose side says which one the rows will be on */
     const table_status status = sum_slot(stream, &(struct stream_slot){.in = &nothing[0], .out = &nothing[1]});
     if (stream->call.scan.state)
@@ -121,19 +84,17 @@ static table_status check_coefficients(const table_stream_coefficients *a, table
     return validate_reserved("coefficients", a->reserved, RESERVED_WORDS(a));
 }
 
-table_status stream_sum_begin(struct stream *stream) {
+table_status stream_sum_check(struct stream *stream) {
     const table_stream_options *options = stream->options;
     const table_stream_coefficients *a = options->coefficients;
     char places[2];
     const table_view in = {.data = &places[0], .columns = options->columns, .type = options->in_type};
     const table_view out = {.data = &places[1], .columns = options->columns, .type = options->out_type};
-    table_status status = a ? check_coefficients(a, &stream->factors) : TABLE_OK;
+    const table_status status = a ? check_coefficients(a, &stream->factors) : TABLE_OK;
     stream->found = FINDINGS_NONE;
-    if (status == TABLE_OK)
-        status = validate_scan(a ? &stream->factors : NULL, &in, &out, &stream->scan, CALL_AND_WAIT, &stream->call);
-    if (status == TABLE_OK)
-        status = refuse_operation(&stream->call);
-    return status == TABLE_OK ? begin_sum(stream) : status;
+    return status == TABLE_OK
+               ? validate_scan(a ? &stream->factors : NULL, &in, &out, &stream->scan, CALL_AND_WAIT, &stream->call)
+               : status;
 }
 
 /* What a sum of no rows carries out. */
@@ -159,10 +120,9 @@ table_status stream_sum_open(struct stream *stream) {
     if (stream->call.scan.state || status != TABLE_OK)
         return status;
     stream->state = stream->call.scan.state = calloc(1, bytes); /* aligned for everything */
-    if (!stream->state)
-        return status_fail(TABLE_ERROR_HOST_MEMORY, "%zu bytes for what a sum of %zu columns remembers", bytes,
-                           stream->call.scan.in.columns);
-    return begin_sum(stream);
+    return stream->state ? TABLE_OK
+                         : status_fail(TABLE_ERROR_HOST_MEMORY, "%zu bytes for what a sum of %zu columns remembers",
+                                       bytes, stream->call.scan.in.columns);
 }
 
 static table_status work_on_pieces(struct pieces *pieces, void *context) {
