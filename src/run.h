@@ -22,8 +22,7 @@ table_status run_report(const struct call *call, table_strategy strategy, struct
 /* A whole call of the scan, or of column totals, at once. */
 table_status run_scan(struct call *call, table_report *report);
 
-/* The call in the form that it was checked for. bytes: NULL, or what a stream form needs is told there, and that is all.
- */
+/* The call in the form that it was checked for. bytes: NULL, or where a stream form tells what it needs, no more. */
 table_status run_call(struct call *call, const table_scan_options *options, size_t *bytes);
 
 /* What was found, from where the scan wants it to the host, or back. Waits. */
@@ -36,7 +35,8 @@ void run_add_report(struct table_report *all, const struct table_report *one);
 /* Host tables on a backend with memory of its own: in pieces. (parts/through_device.c) */
 table_status run_through_device(struct call *call, table_report *report);
 
-/* A checked call on host tables, shared out among CUDA devices in whole units. report: what was done. (parts/devices.c) */
+/* A checked call on host tables, shared out among CUDA devices in whole units. (parts/devices.c)
+ * report: what was done. */
 table_status run_on_devices(const struct call *whole, const int *devices, size_t device_count, table_report *report);
 
 /* Several tables: a plan for them, in one pass of the backend's or for one table after the other; and host tables on a

@@ -68,8 +68,8 @@ table_status validate_backend(const void *first, const void *second, table_backe
 /* Fails if the row, called `name` in the reason, is memory that the backend cannot reach: a device's, on the CPU. */
 table_status validate_reach(const struct backend *backend, const char *name, const void *row);
 
-/* Checks the words in which the host is told what was found, which it can reach; and that it reaches the carries and the
- * state, too. */
+/* Checks the words in which the host is told what was found, which it can reach. The second function checks that the
+ * host reaches the carries and the state, too. */
 table_status validate_words(const struct table_scan_options *options);
 table_status validate_on_host(const struct table_scan_options *options);
 
