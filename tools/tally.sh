@@ -3,12 +3,13 @@
 # Each ends with `tally`: what failed, by name, and the line "N passed, N failed, N skipped".
 passed=0 failed=0 skipped=0 failures=
 
-# check NAME COMMAND...: counts a command by its exit status, of which 77 says that it was skipped.
+# check NAME COMMAND...: counts a command by its exit status, of which 77 says that it was skipped. In a shell of its
+# own, which may end, and whose variables are its own.
 check() {
     name=$1 status=0
     shift
     printf '== %s\n' "$name"
-    "$@" || status=$?
+    ("$@") || status=$?
     case $status in
     0) passed=$((passed + 1)) result=passed ;;
     77) skipped=$((skipped + 1)) result=skipped ;;
@@ -34,9 +35,10 @@ named() {
 }
 
 # add NAME LOG: adds the last numbers of passed, failed and skipped tests that a command of `run` has printed. Without
-# such numbers the command is one test; and one that failed has failed in one at least.
+# such numbers the command is one test; and one that failed has failed in one at least. So has one of which it is not
+# known how it ended, as on a full disk.
 add() {
-    line=$(grep -E '[0-9]+ (passed|failed|error|skipped)' "$2" | tail -n 1)
+    line=$(grep -aE '[0-9]+ (passed|failed|error|skipped)' "$2" | tail -n 1)
     good=0 bad=0 out=0
     for word in passed failed error skipped; do
         count=$(printf '%s\n' "$line" | sed -n "s/.*\b\([0-9][0-9]*\) $word.*/\1/p")
@@ -46,7 +48,7 @@ add() {
         *) bad=$((bad + ${count:-0})) ;;
         esac
     done
-    if [ "$(cat "$2.status")" -ne 0 ] && [ $bad -eq 0 ]; then
+    if [ "$(cat "$2.status")" != 0 ] && [ $bad -eq 0 ]; then
         bad=1
     elif [ -z "$line" ]; then
         good=1

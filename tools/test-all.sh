@@ -10,7 +10,7 @@ cd "$(dirname "$0")/.."
 seeds=${1:-200}
 export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 TSAN_OPTIONS=halt_on_error=1
 
-long_suite() { meson test -C "$1" --setup all --suite long --print-errorlogs; }
+long_suite() { ninja -C "$1" && tools/run-tests.sh "$1" --setup all --suite long; }
 all_architectures() {
     meson setup --reconfigure build-all -Dtests=disabled -Dcuda=enabled 2>/dev/null ||
         meson setup build-all -Dtests=disabled -Dcuda=enabled || return 1
