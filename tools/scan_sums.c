@@ -105,8 +105,10 @@ void scan_add_report(table_stream_report *sum, const table_stream_report *report
     sum->read_seconds += report->read_seconds;
     sum->write_seconds += report->write_seconds;
     sum->memory = report->memory > sum->memory ? report->memory : sum->memory;
-    sum->scan.backend = scan->backend;
-    sum->scan.strategy = scan->strategy;
+    if (scan->backend != TABLE_BACKEND_AUTO) { /* it has summed by itself, and not by calls with their own reports */
+        sum->scan.backend = scan->backend;
+        sum->scan.strategy = scan->strategy;
+    }
     sum->scan.units += scan->units;
     sum->scan.threads = scan->threads > sum->scan.threads ? scan->threads : sum->scan.threads;
     for (unsigned stage = 0; stage < 3; stage++)

@@ -1,5 +1,6 @@
 """tuplescan scan with --segments and --by: each segment has the bits of a scan of its rows alone."""
 import itertools
+import json
 import re
 
 from harness import DATA, OS_ERROR, RNG, USAGE, CommandTest, main, numpy
@@ -124,6 +125,12 @@ class Segments(CommandTest):
         self.save("beyond.npy", numpy.array([0, 601]))
         self.assert_refused(DATA, "scan", *raw, "--segments", "beyond.npy", "-o", "new.npy", input=x.tobytes(),
                             says="beyond.npy: offset 1,")
+
+    def test_the_report_says_what_summed(self):
+        self.save("x.npy", numpy.ones((500, 3)))
+        for options in ([], ["--reverse"], ["--reverse", "--output-format", "csv"]):  # in pieces, and as a whole
+            found = json.loads(self.run_command("scan", "x.npy", "-fo", "out", "--by", 0, "--json", *options).stdout)
+            self.assertEqual((found["backend"], found["strategy"]), ("cpu", "fused"), options)
 
     def test_overflow_is_of_the_row_of_the_table(self):
         x = numpy.zeros((45, 2), int)  # more than a state, so that it can be in pieces
