@@ -64,6 +64,20 @@ def test_gradients_of_a_start_and_beside_nan():
         tuplescan.jax.cumsum(jnp.ones(3, "c8"), start=1)
 
 
+def test_a_start_of_whole_numbers_is_whole_and_fits():
+    call = tuplescan.jax.cumsum
+    for start in (2.7, float("nan"), jnp.float32(2.7), [2.0]):
+        with pytest.raises(TypeError, match="start: cannot cast"):
+            call(jnp.asarray([5, 1]), start=start)
+    for start, dtype in ((2**40, "i4"), (np.array(2**40), "i4"), (300, "i1"), (-1, "u4")):
+        with pytest.raises(OverflowError, match="start: .* is out of bounds"):
+            call(jnp.asarray([5, 1], dtype), dtype=dtype, start=start)
+    with pytest.raises(TypeError, match="start: cannot cast"):
+        jax.jit(lambda x, start: call(x, start=start))(jnp.asarray([5, 1]), 2.7)
+    assert call(jnp.ones((2, 3), int), 1, start=[1, 2]).tolist() == [[2, 3, 4], [3, 4, 5]]
+    assert jax.jit(lambda x, start: call(x, start=start))(jnp.asarray([5, 1]), 2).tolist() == [7, 8]
+
+
 @pytest.mark.parametrize("kind", ["?", "i1", "u1", "i2", "u2", "i4", "u4", "f2", "f4", "c8"])
 def test_types_are_those_of_jax(kind):
     x = values((50, 3), kind)

@@ -87,6 +87,30 @@ def test_gradients_of_a_start_and_beside_nan(device):
         tuplescan.torch.cumsum(torch.ones(3, dtype=torch.complex64), start=1)
 
 
+def test_a_start_of_whole_numbers_is_whole_and_fits():
+    call, x = tuplescan.torch.cumsum, torch.tensor([5, 1])
+    for start in (2.7, float("nan"), torch.tensor(2.7), [2.0], np.float32(2)):
+        with pytest.raises(TypeError, match="start: cannot cast"):
+            call(x, start=start)
+    for start, dtype in ((2**40, torch.int32), (np.array(2**40), torch.int32), (-1, torch.uint8), (2**64, torch.int64)):
+        with pytest.raises(OverflowError, match="start: .* is out of bounds"):
+            call(x.to(dtype), dtype=dtype, start=start)
+    for rows in (0, 4):
+        with pytest.raises(ValueError, match="start: has the shape"):
+            call(torch.ones(rows, 3, dtype=torch.int64), start=[1, 2])
+    alone = call(torch.tensor(5), start=1)
+    assert alone.shape == () and alone.item() == 6
+    assert call(torch.ones(2, 3, dtype=torch.int64), 1, start=[1, 2]).tolist() == [[2, 3, 4], [3, 4, 5]]
+
+
+def test_gradients_of_segments_are_of_the_offsets_that_were_given():
+    x, offsets = torch.ones(6, requires_grad=True), np.array([0, 3, 6])
+    sums = tuplescan.torch.segmented_cumsum(x, offsets)
+    offsets[1] = 1
+    sums.sum().backward()
+    assert x.grad.tolist() == [3, 2, 1, 3, 2, 1]
+
+
 @either
 @pytest.mark.parametrize("kind", ["?", "u1", "i4", "i8", "f2", "f4", "f8"])
 def test_segments(kind, exclusive, reverse):

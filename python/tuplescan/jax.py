@@ -16,6 +16,7 @@ from jax.interpreters import ad, batching, mlir
 from jax.sharding import NamedSharding, PartitionSpec
 
 from . import _core
+from ._arrays import row_to_start_with
 from ._kinds import refuse_missing
 from ._operations import GRADIENTS, before, exclusive_of, of_coefficients, of_each_operation, taken_here
 from ._tables import coefficients_shape, float_type, kept_in, three_axes
@@ -362,7 +363,12 @@ def _started(x, sums, start, *, axis, **options):
         raise TypeError("start: is not for complex numbers")
     if jnp.issubdtype(sums, jnp.floating):
         return linear_recurrence(1.0, x.astype(sums), axis, start=start, **options)
-    row = jnp.broadcast_to(jnp.asarray(start).astype(sums), x.shape[:axis] + x.shape[axis + 1 :])
+    rest = x.shape[:axis] + x.shape[axis + 1 :]
+    if not isinstance(start, jax.Array):
+        start = row_to_start_with(start, rest, sums)
+    elif start.dtype.kind not in "biu":
+        raise TypeError(f"start: cannot cast {start.dtype!r} to {sums!r}")
+    row = jnp.broadcast_to(jnp.asarray(start).astype(sums), rest)
     return cumsum(x, axis, sums, **options) + jnp.expand_dims(row, axis)
 
 

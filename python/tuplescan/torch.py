@@ -464,14 +464,36 @@ def cumsum(x, dim=0, dtype=None, *, exclusive=False, reverse=False, start=None):
     return _at_once("cumsum", x, dim, dtype, exclusive, reverse)
 
 
+def _check_broadcasts(name, x, extents):
+    aligned = zip(x.shape[::-1], extents[::-1])
+    if x.dim() > len(extents) or any(own not in (1, extent) for own, extent in aligned):
+        raise ValueError(f"{name}: has the shape {tuple(x.shape)}, which does not broadcast to {tuple(extents)}")
+
+
+def _whole_start(start, dtype, device):
+    """As tuplescan.cumsum() has it: no fractions are lost, and no number is cut."""
+    row = start if isinstance(start, int) else torch.as_tensor(start, device=device)
+    if not isinstance(row, int) and _is_of_floats(row):
+        raise TypeError(f"start: cannot cast {row.dtype} to {dtype}")
+    number = start if isinstance(start, int) else None
+    if number is None and not isinstance(start, torch.Tensor) and row.dim() == 0:
+        number = row.item()
+    limits = torch.iinfo(dtype)
+    if number is not None and not limits.min <= number <= limits.max:
+        raise OverflowError(f"start: {number} is out of bounds for {dtype}")
+    return torch.as_tensor(row, dtype=dtype, device=device)
+
+
 def _started(x, dim, dtype, exclusive, reverse, start):
     """Sums of floats are the recurrence whose coefficients are 1, bit for bit, and a start is a part of it."""
     if dtype.is_complex:
         raise TypeError("tuplescan.torch: start: is not for complex numbers")
     if dtype.is_floating_point:
         return linear_recurrence(1.0, x.to(dtype), dim, exclusive=exclusive, reverse=reverse, start=start)
-    sums, start = cumsum(x, dim, dtype, exclusive=exclusive, reverse=reverse), torch.as_tensor(start, device=x.device)
-    return sums + (start.to(dtype).expand(x.select(dim, 0).shape).unsqueeze(dim) if x.numel() else 0)
+    start, rest = _whole_start(start, dtype, x.device), (*x.shape[:dim], *x.shape[dim + 1 :])
+    _check_broadcasts("start", start, rest)
+    sums = cumsum(x, dim, dtype, exclusive=exclusive, reverse=reverse)
+    return sums + (start.expand(rest).unsqueeze(dim) if x.dim() else start)
 
 
 def nancumsum(x, dim=0, dtype=None, *, exclusive=False, reverse=False, start=None):
@@ -539,7 +561,9 @@ def segmented_cumsum(x, offsets, dtype=None, *, exclusive=False, reverse=False):
     """
     if x.is_complex() or (dtype is not None and dtype.is_complex):
         raise TypeError("tuplescan.torch: segments of complex numbers are not summed")
-    return _at_once("segmented_cumsum", x, torch.as_tensor(offsets), dtype, exclusive, reverse)
+    # Of an array that is no tensor a copy: gradients come later, and torch would not know that it was written to.
+    offsets = offsets if isinstance(offsets, torch.Tensor) else torch.as_tensor(offsets).clone()
+    return _at_once("segmented_cumsum", x, offsets, dtype, exclusive, reverse)
 
 
 _FLOATS = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
@@ -615,11 +639,10 @@ def linear_recurrence(a, b, dim=0, *, exclusive=False, reverse=False, start=None
     a, shape = torch.as_tensor(a, **kept), b.shape if b.dim() else (1,)
     start = None if start is None else torch.as_tensor(start, **kept)
     rest = (*shape[:dim], *shape[dim + 1 :])
-    for name, x, extents in (("a", a, shape), ("start", start, rest)):
-        aligned = () if x is None else zip(x.shape[::-1], extents[::-1])
-        if x is not None and (x.dim() > len(extents) or any(own not in (1, extent) for own, extent in aligned)):
-            raise ValueError(f"{name}: has the shape {tuple(x.shape)}, which does not broadcast to {tuple(extents)}")
-    start = None if start is None else start.expand(rest)
+    _check_broadcasts("a", a, shape)
+    if start is not None:
+        _check_broadcasts("start", start, rest)
+        start = start.expand(rest)
     a = a.reshape((1,) * (len(shape) - a.dim()) + tuple(a.shape))
     h = _at_once("linear_recurrence", a, b.to(dtype).reshape(shape), start, dim, reverse, False)
     if exclusive:
