@@ -158,7 +158,7 @@ static int finish_outputs(void *context) {
     return code == EX_OK ? atomic_file_publish(&job->output, beside) : code;
 }
 
-/* Of what is read and what is written. */
+/* The speed by the bytes that are read and those that are written. */
 static double gigabytes_per_second(const struct scan_job *job, double seconds) {
     double bytes = (double)job->report.bytes_read + (double)job->out_layout.bytes;
     return seconds > 0 ? bytes / seconds / 1e9 : 0;

@@ -162,7 +162,7 @@ int scan_decay_end(struct scan_decay *decay, uint64_t rows);
 
 void scan_decay_close(struct scan_decay *decay);
 
-/* Of a scan with segments: whether all options go with them. EX_OK, or EX_USAGE after a message. */
+/* Checks that all options of the scan can be used with segments. EX_OK, or EX_USAGE after a message. */
 int scan_segments_check(const struct scan_arguments *arguments);
 
 /* Brings the offsets, or finds the column. EX_OK, or the exit code after a message. */

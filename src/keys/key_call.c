@@ -186,9 +186,10 @@ struct key_run {
     void *plan, *staging;
 };
 
-/* The work between the copies of what is staged. The call that is run is the one inside of the key call, so that the
- * stream and clock it was given are seen there. */
+/* The work between the copies of what is staged, for which run_in_workspace() waits. The call that is run is the one
+ * inside of the key call, so that the stream and clock it was given are seen there. */
 static table_status run_staged(struct call *inner, void *context, char *workspace) {
+    (void)inner;
     const struct key_run *run = context;
     struct key_call *call = run->call;
     void *host[STAGED_MOST];
@@ -201,7 +202,6 @@ static table_status run_staged(struct call *inner, void *context, char *workspac
         status = run->work(call, run->plan, workspace);
     if (status == TABLE_OK)
         status = copy_staged(call, host, true);
-    status = wait_after(inner->backend, &inner->scan, status);
     for (unsigned i = 0; i < call->staged_tables; i++)
         *call->tables[i].data = host[i];
     return status;
