@@ -9,11 +9,7 @@
 
 #if defined(__AVX512F__) && defined(__AVX512VL__)
 #define VECTOR_BYTES 64
-#if defined(__AVX512VPOPCNTDQ__) && defined(__GFNI__)
-#define KERNELS_NAME "x86-64-v4+VPOPCNTDQ+GFNI"
-#else
 #define KERNELS_NAME "x86-64-v4"
-#endif
 #elif defined(__AVX2__)
 #define VECTOR_BYTES 32
 #define KERNELS_NAME "x86-64-v3"

@@ -46,33 +46,39 @@ DECLARE(PRODUCT, U64, , , )
 #define EXTREME_ENTRY(OPERATION, TYPE, C, ORDER, CHECK)                                                                \
     [ELEMENT_##OPERATION##_##TYPE] = &KERNELS_OF(kernels, OPERATION, TYPE),
 
-#ifndef TUPLESCAN_WITHOUT_KEYS
-extern const struct cpu_key_kernels KEY_KERNELS;
-#endif
+static const struct cpu_element_kernels *const elements[ELEMENTS] = {
+    [ELEMENT_SUM_U32] = &KERNELS_OF(kernels, ADDITION, U32),
+    [ELEMENT_SUM_I32] = &KERNELS_OF(kernels, ADDITION, U32),
+    [ELEMENT_SUM_U64] = &KERNELS_OF(kernels, ADDITION, U64),
+    [ELEMENT_SUM_I64] = &KERNELS_OF(kernels, ADDITION, U64),
+    [ELEMENT_SUM_F32] = &KERNELS_OF(kernels, ADDITION, F32),
+    [ELEMENT_SUM_F64] = &KERNELS_OF(kernels, ADDITION, F64),
+    TABLE_EXTREMES(EXTREME_ENTRY, MAXIMUM) TABLE_EXTREMES(EXTREME_ENTRY, MINIMUM)[ELEMENT_PRODUCT_U32] =
+        &KERNELS_OF(kernels, PRODUCT, U32),
+    [ELEMENT_PRODUCT_I32] = &KERNELS_OF(kernels, PRODUCT, U32),
+    [ELEMENT_PRODUCT_U64] = &KERNELS_OF(kernels, PRODUCT, U64),
+    [ELEMENT_PRODUCT_I64] = &KERNELS_OF(kernels, PRODUCT, U64),
+    [ELEMENT_PRODUCT_F32] = &KERNELS_OF(product_kernels, ADDITION, F32),
+    [ELEMENT_PRODUCT_F64] = &KERNELS_OF(product_kernels, ADDITION, F64),
+    [ELEMENT_RECURRENCE_F32] = &KERNELS_OF(map_kernels, ADDITION, F32),
+    [ELEMENT_RECURRENCE_F64] = &KERNELS_OF(map_kernels, ADDITION, F64)};
+
 extern const struct cpu_conversions CONVERSIONS;
 
-const struct cpu_kernels KERNELS = {
-    .name = KERNELS_NAME,
-    .vector_bytes = VECTOR_BYTES,
-    .elements = {[ELEMENT_SUM_U32] = &KERNELS_OF(kernels, ADDITION, U32),
-                 [ELEMENT_SUM_I32] = &KERNELS_OF(kernels, ADDITION, U32),
-                 [ELEMENT_SUM_U64] = &KERNELS_OF(kernels, ADDITION, U64),
-                 [ELEMENT_SUM_I64] = &KERNELS_OF(kernels, ADDITION, U64),
-                 [ELEMENT_SUM_F32] = &KERNELS_OF(kernels, ADDITION, F32),
-                 [ELEMENT_SUM_F64] = &KERNELS_OF(kernels, ADDITION, F64),
-                 TABLE_EXTREMES(EXTREME_ENTRY, MAXIMUM) TABLE_EXTREMES(EXTREME_ENTRY, MINIMUM)[ELEMENT_PRODUCT_U32] =
-                     &KERNELS_OF(kernels, PRODUCT, U32),
-                 [ELEMENT_PRODUCT_I32] = &KERNELS_OF(kernels, PRODUCT, U32),
-                 [ELEMENT_PRODUCT_U64] = &KERNELS_OF(kernels, PRODUCT, U64),
-                 [ELEMENT_PRODUCT_I64] = &KERNELS_OF(kernels, PRODUCT, U64),
-                 [ELEMENT_PRODUCT_F32] = &KERNELS_OF(product_kernels, ADDITION, F32),
-                 [ELEMENT_PRODUCT_F64] = &KERNELS_OF(product_kernels, ADDITION, F64),
-                 [ELEMENT_RECURRENCE_F32] = &KERNELS_OF(map_kernels, ADDITION, F32),
-                 [ELEMENT_RECURRENCE_F64] = &KERNELS_OF(map_kernels, ADDITION, F64)},
-    .conversions = &CONVERSIONS,
-#ifndef TUPLESCAN_WITHOUT_KEYS
-    .keys = &KEY_KERNELS,
+#ifdef TUPLESCAN_WITHOUT_KEYS
+#define KEYS_OF(key_kernels) NULL
+#else
+#define KEYS_OF(key_kernels) &(key_kernels)
+extern const struct cpu_key_kernels KEY_KERNELS;
 #endif
-    .stream = stream,
-    .stream_end = stream_end,
-};
+#define ALL_KERNELS(label, key_kernels)                                                                                \
+    { label, VECTOR_BYTES, elements, &CONVERSIONS, stream, KEYS_OF(key_kernels), stream_end }
+const struct cpu_kernels KERNELS = ALL_KERNELS(KERNELS_NAME, KEY_KERNELS);
+
+/* The kernels of keys alone gain by instructions that count bits and turn matrices of them. */
+#ifdef KERNELS_WITH_BITS
+#ifndef TUPLESCAN_WITHOUT_KEYS
+extern const struct cpu_key_kernels KEY_KERNELS_WITH_BITS;
+#endif
+const struct cpu_kernels KERNELS_WITH_BITS = ALL_KERNELS(KERNELS_NAME "+VPOPCNTDQ+GFNI", KEY_KERNELS_WITH_BITS);
+#endif

@@ -125,7 +125,7 @@ struct cpu_key_kernels;
 struct cpu_kernels {
     const char *name; /* such as "x86-64-v3" */
     size_t vector_bytes;
-    const struct cpu_element_kernels *elements[ELEMENTS];
+    const struct cpu_element_kernels *const *elements; /* ELEMENTS of them */
     const struct cpu_conversions *conversions;
     void (*stream)(void *to, const void *from, size_t bytes); /* a copy past the caches, where there is such a thing */
     const struct cpu_key_kernels *keys;                       /* keys/cpu/key_kernels.h; NULL without -Dkeys */
