@@ -7,6 +7,8 @@
 
 #include <tuplescan/table.h>
 
+#include "range_list.h"
+
 /* A value and its result are the same where their bits are; both are NaN, whose magnitude is above infinity; or both
  * are true. */
 struct extreme_rule {
@@ -29,13 +31,14 @@ static inline struct extreme_rule extreme_rule_of(table_type type) {
     return rule;
 }
 
-/* Tables of values, of their results, and of the marks, of TABLE_I64: strides and steps in elements, of which results
- * and marks have the same from table to table. */
+/* Ranges of values, of their results, and of the marks, of TABLE_I64: strides and steps in elements. Marks have the
+ * step of results. */
 struct extreme_marks {
     const void *values, *extremes;
     void *marks;
-    ptrdiff_t values_stride, extremes_stride, marks_stride, values_step, results_step;
-    size_t tables, rows, columns;
+    ptrdiff_t values_stride, extremes_stride, marks_stride;
+    struct range_list ranges;
+    size_t rows, columns;
     table_type type;
     uint64_t first_row;
 };

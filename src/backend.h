@@ -16,7 +16,7 @@ struct backend_pass {
     _Alignas(16) char own[400];
 };
 
-/* What it has decided on when a pass over several tables is planned. */
+/* What it has decided on when a pass over several ranges is planned. */
 struct backend_batch {
     size_t bytes; /* of the pass's workspace */
     bool may_be_refused;
@@ -56,12 +56,12 @@ struct backend {
      * choice), CANCELED if not for all. NULL: no work is done by threads of the host. */
     table_status (*share)(unsigned threads, size_t count, void (*work)(void *context, size_t number), void *context);
 
-    /* Several tables, scan->tables, of at least one value each, from their carry in to their carry out. Sets
-     * first_overflow. batch_plan() says whether that is better than one table after the other, and fills in what
+    /* More than one range (scan->ranges), of at least one value each, from their carry in to their carry out. Sets
+     * first_overflow. batch_plan() says whether that is better than one range after the other, and fills in what
      * batch() is given again; the backend reaches all rows that the scan names. Where may_be_refused is set, batch()
-     * may return TABLE_ERROR_STRATEGY and has done nothing then: one table is summed after the other. */
+     * may return TABLE_ERROR_STRATEGY and has done nothing then: one range is summed after the other. */
     bool (*batch_plan)(const struct scan *scan, struct backend_batch *pass);
-    bool batch_has_rows_beside; /* whether it also puts the rows of results beside each table */
+    bool batch_has_rows_beside; /* whether it also puts the rows of results beside each range */
     table_status (*batch)(const struct scan *scan, const struct backend_batch *pass, void *workspace);
 
     /* Each segment of the scan's tables by itself. Sets first_overflow, the number of NaNs, and what the segments have

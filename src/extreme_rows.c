@@ -15,7 +15,7 @@ struct extreme_call {
 };
 
 /* Carries lie in none of the tables, but for a carry in that is read from a table that is read, too. */
-static table_status validate_carries(const struct table_scan_options *options, const char *name,
+static table_status validate_carries(const struct table_scan_options *options, size_t ranges, const char *name,
                                      const struct table_view *whole, size_t columns, bool is_written) {
     const struct {
         const char *name;
@@ -25,9 +25,8 @@ static table_status validate_carries(const struct table_scan_options *options, c
     table_status status = TABLE_OK;
     struct table_view row;
     size_t count;
-    if (!checked_multiply(columns, options->tables > 1 ? options->tables : 1, &count))
-        return status_fail(TABLE_ERROR_TOO_LARGE, "options->tables: carries of %zu tables cannot be addressed",
-                           options->tables);
+    if (!checked_multiply(columns, ranges, &count))
+        return status_fail(TABLE_ERROR_TOO_LARGE, "options->tables: carries of %zu tables cannot be addressed", ranges);
     for (size_t i = 0; i < sizeof carries / sizeof *carries && status == TABLE_OK; i++) {
         status = validate_row(carries[i].name, carries[i].row, count, TABLE_I64, &row);
         if (status == TABLE_OK && (is_written || carries[i].is_written))
@@ -40,7 +39,7 @@ static table_status validate_beside(const struct call *call, const struct table_
                                     const struct table_view *view, table_type type, ptrdiff_t step,
                                     struct table_view *checked) {
     const struct scan *scan = &call->scan;
-    const struct table_view rows = tables_whole(&scan->out, scan->tables, scan->out_step);
+    struct table_view rows, whole;
     table_status status = validate_table(name, view, checked);
     if (status != TABLE_OK)
         return status;
@@ -50,21 +49,22 @@ static table_status validate_beside(const struct call *call, const struct table_
     if (checked->type != type)
         return status_fail(TABLE_ERROR_TYPE, "%s->type is %s and in->type is %s", name, table_type_name(checked->type),
                            table_type_name(type));
-    if (!tables_fit(checked, scan->tables, step))
+    if (!ranges_hull(checked, scan->ranges.count, step, &whole))
         return status_fail(TABLE_ERROR_TOO_LARGE, "%s: %zu tables with steps of %td cannot be addressed", name,
-                           scan->tables, step);
+                           scan->ranges.count, step);
     if (checked->rows > 0 && checked->columns > 0 && backend_device_of(checked->data) != call->device)
         return status_fail(TABLE_ERROR_BACKEND, "%s is not on the same side as rows", name);
-    const struct table_view whole = tables_whole(checked, scan->tables, step);
+    ranges_hull(&scan->out, scan->ranges.count, scan->ranges.out, &rows);
     status = validate_apart("rows", &rows, name, &whole, false);
-    return status == TABLE_OK ? validate_carries(options, name, &whole, checked->columns, false) : status;
+    return status == TABLE_OK ? validate_carries(options, scan->ranges.count, name, &whole, checked->columns, false)
+                              : status;
 }
 
 static table_status validate_rows(const struct table_view *rows, uint64_t first,
                                   const struct table_scan_options *options, enum call_form form, struct call *call) {
-    const size_t tables = options->tables > 1 ? options->tables : 1;
+    const struct range_list ranges = ranges_of(options);
     struct table_scan_options joined = *options;
-    struct table_view checked;
+    struct table_view checked, whole;
     table_status status = refuse(CALLER_EXTREME_ROWS, options);
     if (status == TABLE_OK)
         status = validate_table("rows", rows, &checked);
@@ -76,8 +76,8 @@ static table_status validate_rows(const struct table_view *rows, uint64_t first,
     if (first > INT64_MAX || rows->rows > INT64_MAX - first)
         return status_fail(TABLE_ERROR_TOO_LARGE, "first %llu: %zu rows more cannot be counted",
                            (unsigned long long)first, rows->rows);
-    const struct table_view whole = tables_whole(&checked, tables, options->out_step);
-    status = validate_carries(options, "rows", &whole, rows->columns, true);
+    ranges_hull(&checked, ranges.count, ranges.out, &whole);
+    status = validate_carries(options, ranges.count, "rows", &whole, rows->columns, true);
     joined.operation = TABLE_MAXIMUM;
     joined.in_step = joined.out_step;
     if (status == TABLE_OK)
@@ -98,10 +98,10 @@ static table_status validate_extreme_rows(const struct table_view *in, const str
     if (status != TABLE_OK)
         return status;
     const struct scan *scan = &extreme->call.scan;
-    status = validate_beside(&extreme->call, options, "in", in, in ? in->type : TABLE_I64, options->in_step, &values);
+    const struct range_list ranges = ranges_of(options);
+    status = validate_beside(&extreme->call, options, "in", in, in ? in->type : TABLE_I64, ranges.in, &values);
     if (status == TABLE_OK)
-        status =
-            validate_beside(&extreme->call, options, "extremes", extremes, values.type, options->out_step, &results);
+        status = validate_beside(&extreme->call, options, "extremes", extremes, values.type, ranges.out, &results);
     if (status != TABLE_OK)
         return status;
     extreme->marks = (struct extreme_marks){.values = values.data,
@@ -110,9 +110,7 @@ static table_status validate_extreme_rows(const struct table_view *in, const str
                                             .values_stride = values.stride,
                                             .extremes_stride = results.stride,
                                             .marks_stride = scan->out.stride,
-                                            .values_step = options->in_step,
-                                            .results_step = options->out_step,
-                                            .tables = scan->tables,
+                                            .ranges = ranges,
                                             .rows = values.rows,
                                             .columns = values.columns,
                                             .type = values.type,

@@ -143,8 +143,12 @@ static table_status run_sum(const struct backend *backend, const struct plan *pl
 /* Puts sums as results into a row beside `out`. Where they are rounded on a device, its stage 3 does it, with the sums
  * as the seed of a row that is exclusive, and leaves other values in their place and in the row after them. */
 static table_status put_row(const struct backend *backend, const struct scan *scan, void *row, void *sums) {
-    struct scan one = {
-        .exclusive = true, .out = scan->out, .element = scan->element, .threads = 1, .stream = scan->stream};
+    struct scan one = {.exclusive = true,
+                       .out = scan->out,
+                       .ranges = {.count = 1},
+                       .element = scan->element,
+                       .threads = 1,
+                       .stream = scan->stream};
     if (scan->out.type == scan->element->type || scan->in.columns == 0)
         return backend->copy(scan, row, sums, scan_row_bytes(scan));
     if (!backend->copy_rows) {

@@ -39,11 +39,11 @@ bool plan_reaches(const struct backend *backend, const struct scan *scan, const 
     return !backend->copy_rows || !memory || (device >= 0 && device == backend_device_of(scan->in.data));
 }
 
-void plan_list_named(const struct scan *scan, size_t tables, struct plan_memory named[NAMED_MOST]) {
+void plan_list_named(const struct scan *scan, size_t carries, struct plan_memory named[NAMED_MOST]) {
     const struct scan_factors *factors = &scan->factors;
     const table_type type = scan->element->type;
-    const size_t carried = scan->in.columns * tables, state = scan->state ? scan_state_bytes(scan) : 0;
-    const size_t first = factors->per_column ? carried : tables;
+    const size_t carried = scan->in.columns * carries, state = scan->state ? scan_state_bytes(scan) : 0;
+    const size_t first = factors->per_column ? carried : carries;
     const struct plan_memory all[NAMED_MOST] = {
         [NAMED_CARRY_IN] = {"options->carry_in", scan->carry_in, carried, type, false, false},
         [NAMED_CARRY_OUT] = {"options->carry_out", scan->carry_out, carried, type, true, false},

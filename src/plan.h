@@ -30,8 +30,8 @@ struct plan_memory {
     bool is_of_inputs; /* it may lie in the tables that are read */
 };
 
-/* Lists all of it. tables: how many tables carries are of, whose values in all carries fit in size_t. */
-void plan_list_named(const struct scan *scan, size_t tables, struct plan_memory named[NAMED_MOST]);
+/* Lists all of it. carries: how many rows of carries there are, whose values fit in size_t. */
+void plan_list_named(const struct scan *scan, size_t carries, struct plan_memory named[NAMED_MOST]);
 
 /* Where the backend cannot reach such memory, which is asked once, it has a place in the workspace, and is copied there
  * before the work, and back after it. */
@@ -43,7 +43,7 @@ struct plan_place {
 struct plan {
     table_strategy strategy; /* never AUTO */
     bool is_fused;           /* whether the backend's pass in one is what does it, if it is not refused */
-    bool by_batch;           /* several tables by the backend's own pass for them; else the plan is that of one */
+    bool by_batch;           /* several ranges by the backend's own pass for them; else the plan is that of one */
     struct backend_batch batch;
     struct plan_place named[NAMED_MOVED];
     size_t words_offset;     /* struct findings, for the words among them */

@@ -83,17 +83,15 @@ table_status run_move_findings(const struct backend *backend, const struct scan 
     return status == TABLE_OK ? waited : status;
 }
 
-/* Rows of maps in the place of the caller's rows of values: what a recurrence or product begins with, and what it
- * carries out. They come first in a workspace. */
-static bool has_map_rows(const struct call *call) { return call->scan.element->is_map && !call->backend->takes_values; }
-
-static size_t count_maps(const struct scan *scan) { return scan->in.columns * scan->tables; }
+/* Rows of maps in the place of the caller's rows of values, where the backend does not take these: what a recurrence or
+ * product begins with, and what it carries out. They come first in a workspace. */
+static size_t count_maps(const struct scan *scan) { return scan->in.columns * scan->ranges.count; }
 
 static table_status map_rows_bytes(const struct call *call, size_t *bytes) {
     const struct scan *scan = &call->scan;
     const size_t alignment = TABLE_WORKSPACE_ALIGNMENT;
     size_t row;
-    return checked_multiply(scan->tables, scan->in.columns, &row) &&
+    return checked_multiply(scan->ranges.count, scan->in.columns, &row) &&
                    checked_multiply(row, 2 * scan->element->bytes, &row) &&
                    checked_multiply(divide_up(row, alignment), alignment, bytes)
                ? TABLE_OK
@@ -125,7 +123,7 @@ static table_status plan_call(const struct call *call, bool totals_only, struct 
                                      : plan_make(call->backend, scan, call->strategy, totals_only, plan);
     planned->rows = 0;
     planned->bytes = plan->bytes;
-    if (status != TABLE_OK || !has_map_rows(call))
+    if (status != TABLE_OK || !scan->element->is_map || call->backend->takes_values)
         return status;
     status = map_rows_bytes(call, &planned->rows);
     if (status == TABLE_OK && !checked_add(planned->rows, plan->bytes, &planned->bytes))

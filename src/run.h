@@ -39,7 +39,7 @@ table_status run_through_device(struct call *call, table_report *report);
  * report: what was done. */
 table_status run_on_devices(const struct call *whole, const int *devices, size_t device_count, table_report *report);
 
-/* Several tables: a plan for them, in one pass of the backend's or for one table after the other; and host tables on a
+/* More than one range: a plan for them, in one pass of the backend's or range by range; and host tables on a
  * backend with memory of its own, one after the other. (parts/batch.c) */
 table_status batch_plan(const struct backend *backend, const struct scan *scan, table_strategy strategy,
                         struct plan *plan);

@@ -7,6 +7,7 @@
 #include <tuplescan/prefix_sum.h>
 
 #include "element.h"
+#include "range_list.h"
 #include "state.h"
 #include "types.h"
 #include "value_load.h"
@@ -48,7 +49,7 @@ static inline void findings_of_part(struct findings *found, table_scan_options *
  * and row 0 the ones at `first` (NULL: zeros). stride is 0 where all rows have the same. */
 struct scan_factors {
     const void *data;       /* NULL: there are none */
-    ptrdiff_t stride, step; /* elements from row to row, and from table to table */
+    ptrdiff_t stride, step; /* elements from row to row, and from range to range */
     table_type type;
     bool per_column; /* false: one value for all columns */
     bool shifted;
@@ -59,9 +60,8 @@ struct scan {
     /* Strides are never 0 here, and less than 0 where rows lie from the last one to the first; data is at any address;
      * all sizes are known to fit in size_t. */
     struct table_view in;
-    struct table_view out; /* data is NULL when only totals are wanted; rows, columns and type are valid then too */
-    size_t tables;         /* how many at once: 1 or more in a checked call */
-    ptrdiff_t in_step, out_step; /* values from one table to the next */
+    struct table_view out;    /* data is NULL when only totals are wanted; rows, columns and type are valid then too */
+    struct range_list ranges; /* `in` and `out` are the first ones */
     struct scan_factors factors;
     const struct element *element; /* what the results are made of: rows of seeds, totals, carries and states */
     size_t chunk_rows;             /* of one row of seeds: a unit of tuplescan/prefix_sum.h */
@@ -73,9 +73,9 @@ struct scan {
 
     struct value_load load;
 
-    /* Memory of the backend; NULL: not wanted. Of several tables it counts on from table to table, and the carries have
-     * a row for each. The stages lower it, they do not set it: the pipeline stores
-     * TABLE_NO_OVERFLOW first. A fused pass sets it. A finding is i * in.columns + j. */
+    /* Memory of the backend; NULL: not wanted. It counts on from range to range, and the carries have a row for each.
+     * The stages lower it, they do not set it: the pipeline stores TABLE_NO_OVERFLOW first. A fused pass sets it. A
+     * finding is i * in.columns + j. */
     uint64_t *first_overflow;
 
     /* Memory of the backend, or, for the copies at both ends of the pipeline, of either side; NULL: zeros / not wanted.
@@ -116,8 +116,8 @@ static inline bool scan_names_memory(const struct scan *scan) {
     return scan->carry_in || scan->carry_out || scan->first_overflow || scan->load.nans || scan->state;
 }
 
-/* Whether it is one of several tables. */
-static inline bool scan_is_batch(const struct scan *scan) { return scan->tables > 1; }
+/* Whether it is of more than one range. */
+static inline bool scan_is_batch(const struct scan *scan) { return scan->ranges.count > 1; }
 
 /* Whether there are rows of results beside `out`. */
 static inline bool scan_has_rows_beside(const struct scan *scan) { return scan->row_before || scan->row_after; }
@@ -190,24 +190,31 @@ static inline void *scan_begin_maps(struct scan *scan, void *in, void *out, size
     return values;
 }
 
-/* Makes `one`, a copy of the scan of several tables, that of table number `table`; a row of sums has row_bytes. */
-static inline void batch_table(const struct scan *scan, size_t table, size_t row_bytes, struct scan *one) {
-    const ptrdiff_t in = (ptrdiff_t)table * scan->in_step, out = (ptrdiff_t)table * scan->out_step;
+/* The scan of the first range alone. */
+static inline struct scan scan_first_range(const struct scan *scan) {
+    struct scan one = *scan;
+    one.ranges.count = 1;
+    return one;
+}
+
+/* Makes `one`, the scan of one of the ranges, that of range `number`; a row of carries has row_bytes. */
+static inline void scan_go_to_range(const struct scan *scan, size_t number, size_t row_bytes, struct scan *one) {
+    const ptrdiff_t in = (ptrdiff_t)number * scan->ranges.in, out = (ptrdiff_t)number * scan->ranges.out;
     one->in.data = scan_elements_on(scan->in.data, in, scan->in.type);
     one->out.data = scan_elements_on(scan->out.data, out, scan->out.type);
     one->row_before = scan_elements_on(scan->row_before, out, scan->out.type);
     one->row_after = scan_elements_on(scan->row_after, out, scan->out.type);
     one->factors = scan->factors;
-    one->factors.data = scan_elements_on((void *)(uintptr_t)scan->factors.data, (ptrdiff_t)table * scan->factors.step,
+    one->factors.data = scan_elements_on((void *)(uintptr_t)scan->factors.data, (ptrdiff_t)number * scan->factors.step,
                                          scan->factors.type);
     if (scan->factors.first)
         one->factors.first = scan_elements_on((void *)(uintptr_t)scan->factors.first,
-                                              (ptrdiff_t)(table * (scan->factors.per_column ? scan->in.columns : 1)),
+                                              (ptrdiff_t)(number * (scan->factors.per_column ? scan->in.columns : 1)),
                                               scan->factors.type);
     if (scan->carry_in)
-        one->carry_in = (const char *)scan->carry_in + table * row_bytes;
+        one->carry_in = (const char *)scan->carry_in + number * row_bytes;
     if (scan->carry_out)
-        one->carry_out = (char *)scan->carry_out + table * row_bytes;
+        one->carry_out = (char *)scan->carry_out + number * row_bytes;
 }
 
 #endif

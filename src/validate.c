@@ -68,10 +68,10 @@ table_status validate_row(const char *name, const void *row, size_t columns, tab
 table_status validate_named(const struct call *call, const struct table_view *out, const struct plan_memory *named,
                             unsigned count) {
     const struct scan *scan = &call->scan;
-    const struct table_view in = tables_whole(&scan->in, scan->tables, scan->in_step);
-    const struct table_view whole = tables_whole(out, scan->tables, scan->out_step);
-    struct table_view views[VALIDATE_NAMED_MOST] = {{0}};
+    struct table_view in, whole, views[VALIDATE_NAMED_MOST] = {{0}};
     table_status status = TABLE_OK;
+    ranges_hull(&scan->in, scan->ranges.count, scan->ranges.in, &in);
+    ranges_hull(out, scan->ranges.count, scan->ranges.out, &whole);
     for (unsigned i = 0; i < count && status == TABLE_OK; i++) {
         const struct plan_memory *one = &named[i];
         if (!one->memory)
@@ -99,9 +99,8 @@ static table_status validate_state(const struct scan *scan) {
 }
 
 /* What the options name, as the caller calls it. */
-static void list_named(const struct scan *scan, enum call_form form, size_t tables,
-                       struct plan_memory named[NAMED_MOST]) {
-    plan_list_named(scan, tables, named);
+static void list_named(const struct scan *scan, enum call_form form, struct plan_memory named[NAMED_MOST]) {
+    plan_list_named(scan, scan->ranges.count, named);
     if (form == CALL_FOR_TOTALS && !scan->factors.type)
         named[NAMED_CARRY_OUT].name = "totals";
 }
@@ -121,13 +120,13 @@ static table_status validate_options_rows(const struct call *call, const struct 
             status_fail(TABLE_ERROR_ARGUMENT, "options->skip_nan is for floats, and out is %s", table_type_name(type));
     if (status != TABLE_OK || (!scan_names_memory(scan) && !scan->factors.first))
         return status;
-    size_t sums; /* in all carries: of tables without rows nothing else bounds it */
+    size_t sums; /* in all carries: of ranges without rows nothing else bounds it */
     if ((scan->carry_in || scan->carry_out || scan->factors.first) &&
-        !checked_multiply(scan->in.columns, scan->tables, &sums))
+        !checked_multiply(scan->in.columns, scan->ranges.count, &sums))
         return status_fail(TABLE_ERROR_TOO_LARGE, "options->tables: carries of %zu tables cannot be addressed",
-                           scan->tables);
+                           scan->ranges.count);
     struct plan_memory named[NAMED_MOST];
-    list_named(scan, form, scan->tables, named);
+    list_named(scan, form, named);
     return validate_named(call, out, named, NAMED_MOST);
 }
 
@@ -152,9 +151,36 @@ static table_status validate_types(struct scan *scan, table_operation operation,
     return status;
 }
 
+/* Checks where all ranges lie, given all rows of results of the first one. A range may be read and written where
+ * `is_same`; nothing else of what is read lies among the results. */
+static table_status validate_ranges(struct call *call, const struct table_view *out, bool is_same, const char *but) {
+    struct scan *scan = &call->scan;
+    struct range_list *ranges = &scan->ranges;
+    struct table_view read, written;
+    size_t values;
+    if (!checked_multiply(ranges->count, out->rows, &values) || !checked_multiply(values, out->columns, &values) ||
+        !checked_multiply(values, sizeof(uint64_t), &values))
+        return status_fail(TABLE_ERROR_TOO_LARGE, "options->tables: %zu tables of %zu x %zu values cannot be addressed",
+                           ranges->count, out->rows, out->columns);
+    if (scan->in.rows == 0) /* nothing is where the step leads to */
+        ranges->in = 0;
+    if (!ranges_hull(&scan->in, ranges->count, ranges->in, &read) ||
+        !ranges_hull(out, ranges->count, ranges->out, &written))
+        return status_fail(TABLE_ERROR_TOO_LARGE, "options: %zu tables with steps of %td and %td cannot be addressed",
+                           ranges->count, ranges->in, ranges->out);
+    if (scan_is_batch(scan) && !ranges_are_apart(out, ranges->count, ranges->out))
+        return status_fail(TABLE_ERROR_OVERLAP, "options->out_step %td: its tables share elements", ranges->out);
+    if ((is_same && ranges->in == ranges->out) || views_are_apart(&read, &written))
+        return TABLE_OK;
+    return status_fail(TABLE_ERROR_OVERLAP, "%s and %s share memory, and %s is not %s%s (same data, type%s)",
+                       call->in_name, call->out_name, call->in_name, call->out_name, but,
+                       scan_is_batch(scan) ? ", stride and step" : " and stride");
+}
+
 /* `all` has one row more than `in`. Its last row is the total behind an exclusive scan, which can be done where in is
  * out as well; where in begins at the second row, its first one is the start before an inclusive scan. */
-static table_status validate_offsets(struct scan *scan, const struct table_view *all) {
+static table_status validate_offsets(struct call *call, const struct table_view *all) {
+    struct scan *scan = &call->scan;
     if (all->rows == 0 || all->rows - 1 != scan->in.rows || all->columns != scan->in.columns)
         return status_fail(TABLE_ERROR_SHAPE,
                            "in is %zu x %zu and out is %zu x %zu, and with options->offsets it has "
@@ -167,16 +193,10 @@ static table_status validate_offsets(struct scan *scan, const struct table_view 
     if (all->columns > 0)
         scan->row_after = (char *)all->data + (ptrdiff_t)(all->rows - 1) * view_step(all);
     const bool is_rest = views_are_same(&scan->in, &behind), is_same = views_are_same(&scan->in, &scan->out);
-    if (scan->tables > 1) {
-        const table_status status = tables_validate(scan, all, is_rest || is_same);
-        if (status != TABLE_OK || !is_rest)
-            return status;
-    } else if (views_are_apart(&scan->in, all) || is_same) {
-        return TABLE_OK;
-    } else if (!is_rest) {
-        return status_fail(TABLE_ERROR_OVERLAP, "in and out share memory, and in is not out without its last row or "
-                                                "without its first (same type and stride)");
-    }
+    const table_status status =
+        validate_ranges(call, all, is_rest || is_same, " without its last row or without its first");
+    if (status != TABLE_OK || is_same || !is_rest)
+        return status;
     scan->out = behind;
     scan->exclusive = false;
     scan->row_before = all->data;
@@ -204,12 +224,11 @@ static table_status validate_tables(struct call *call, const struct table_view *
     if (form == CALL_FOR_TOTALS)
         return TABLE_OK;
     if (options->offsets)
-        return validate_offsets(scan, out);
+        return validate_offsets(call, out);
     if (scan->in.rows != out->rows || scan->in.columns != out->columns)
         return status_fail(TABLE_ERROR_SHAPE, "%s is %zu x %zu and %s is %zu x %zu", call->in_name, scan->in.rows,
                            scan->in.columns, call->out_name, out->rows, out->columns);
-    return scan->tables > 1 ? tables_validate(scan, out, views_are_same(&scan->in, out))
-                            : validate_apart(call->in_name, &scan->in, call->out_name, out, true);
+    return validate_ranges(call, out, views_are_same(&scan->in, out), "");
 }
 
 table_status validate_backend(const void *first, const void *second, table_backend wanted, struct call *call) {
@@ -273,7 +292,7 @@ static table_status validate_scan_backend(table_backend wanted, enum call_form f
     struct plan_memory named[NAMED_MOST];
     const unsigned count = scan_names_memory(scan) ? NAMED_MOVED : 0;
     if (count > 0)
-        list_named(scan, form, 0, named);
+        list_named(scan, form, named);
     for (unsigned i = 0; i < count && !scan->in.data && !result && !first; i++)
         if (named[i].memory && backend_device_of(named[i].memory) >= 0)
             first = named[i].memory;
@@ -304,9 +323,7 @@ table_status validate_scan(const struct table_view *a, const struct table_view *
                           .turned = options->reverse,
                           .strategy = options->strategy,
                           .form = form,
-                          .scan = {.tables = options->tables > 1 ? options->tables : 1,
-                                   .in_step = options->in_step,
-                                   .out_step = options->out_step,
+                          .scan = {.ranges = ranges_of(options),
                                    .exclusive = options->exclusive,
                                    .load = {options->skip_nan, options->skipped},
                                    .carry_in = options->carry_in,
@@ -337,8 +354,8 @@ table_status validate_scan(const struct table_view *a, const struct table_view *
     if (status == TABLE_OK && form == CALL_ON_STREAM && call->backend->copy_rows)
         status = refuse_host_tables(CALLER_STREAM_FORM,
                                     call->device < 0 && (scan->chunks > 0 || scan_has_rows_beside(scan)));
-    if (status == TABLE_OK && form == CALL_ON_STREAM && call->backend->copy_rows && scan->tables > 1 &&
-        scan_has_rows_beside(scan) && (scan->first_overflow || scan->load.nans))
+    if (status == TABLE_OK && form == CALL_ON_STREAM && call->backend->copy_rows && scan_is_batch(scan) &&
+        scan_has_rows_beside(scan) && scan_finds(scan))
         return status_fail(TABLE_ERROR_BACKEND, "options->offsets of several tables: the stream forms on CUDA have "
                                                 "neither first_overflow nor skipped for them");
     return status == TABLE_OK && form == CALL_ON_STREAM && scan->state ? validate_stream_state(call) : status;

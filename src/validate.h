@@ -22,6 +22,12 @@ struct call {
     struct sum_state before; /* the header of the state: state_inspect() */
 };
 
+/* The list of ranges that options->tables and its steps are, which nobody below the gate has heard of. */
+static inline struct range_list ranges_of(const struct table_scan_options *options) {
+    return options->tables > 1 ? (struct range_list){options->tables, options->in_step, options->out_step}
+                               : (struct range_list){1, 0, 0};
+}
+
 /* Checks the table `view`, called `name` in the reason, and copies it with its stride filled in. */
 table_status validate_table(const char *name, const struct table_view *view, struct table_view *checked);
 

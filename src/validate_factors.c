@@ -7,7 +7,9 @@
 /* What the shape of `a` says its coefficients are. */
 table_status validate_factors(const struct table_view *a, const struct table_scan_options *options, struct call *call) {
     struct scan *scan = &call->scan;
+    const struct range_list *ranges = &scan->ranges;
     const struct table_view *b = &scan->in;
+    struct table_view hull, whole;
     table_status status = validate_table("a", a, &call->a);
     if (status == TABLE_OK && a->type != b->type && a->type != scan->element->type)
         status = status_fail(TABLE_ERROR_TYPE, "a->type is %s, and b->type %s: it is not that, nor %s",
@@ -18,10 +20,10 @@ table_status validate_factors(const struct table_view *a, const struct table_sca
                              "table of coefficients",
                              a->rows, a->columns, b->rows, b->columns);
     if (status == TABLE_OK && b->rows > 0 && b->columns > 0 &&
-        !tables_fit(&call->a, scan->tables, options->coefficient_step))
+        !ranges_hull(&call->a, ranges->count, options->coefficient_step, &hull))
         status =
             status_fail(TABLE_ERROR_TOO_LARGE, "options->coefficient_step %td: a of %zu tables cannot be addressed",
-                        options->coefficient_step, scan->tables);
+                        options->coefficient_step, ranges->count);
     if (status != TABLE_OK)
         return status;
     if (call->turned)
@@ -33,8 +35,9 @@ table_status validate_factors(const struct table_view *a, const struct table_sca
                                           .per_column = a->columns > 1 || b->columns == 1,
                                           .shifted = options->shifted_coefficients,
                                           .first = options->first_coefficients};
-    call->a = tables_whole(&call->a, scan->tables, scan->factors.step);
-    const struct table_view whole = tables_whole(&scan->out, scan->tables, scan->out_step);
+    ranges_hull(&call->a, ranges->count, scan->factors.step, &hull);
+    ranges_hull(&scan->out, ranges->count, ranges->out, &whole);
+    call->a = hull;
     return scan->out.data ? validate_apart("a", &call->a, "h", &whole, false) : TABLE_OK;
 }
 

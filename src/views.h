@@ -1,4 +1,4 @@
-/* Where tables lie in memory, one or several, and how they lie to each other. */
+/* Where tables lie in memory, and ranges, and how they lie to each other. */
 #ifndef VIEWS_H
 #define VIEWS_H
 
@@ -9,7 +9,7 @@ static inline bool view_is_aligned(const void *data, table_type type) {
     return ((uintptr_t)data & (table_type_size(type) - 1)) == 0;
 }
 
-/* A stride, or a step from table to table, without its sign. */
+/* A stride, or a step from range to range, without its sign. */
 size_t view_length(ptrdiff_t stride);
 
 /* Bytes from one row to the next, perhaps less than 0. The table fits. */
@@ -39,16 +39,13 @@ void view_mirror(struct table_view *view);
 /* `rows` rows of the table, from row `first` on. */
 struct table_view view_rows(const struct table_view *view, size_t first, size_t rows);
 
-/* Several tables (options->tables of tuplescan/prefix_sum.h): */
+/* Ranges (range_list.h), `count` of the view's shape, each `step` values after the one before it: */
 
-/* Checks the tables of a scan whose views were checked, each by itself. `out` has the rows beside it, too;
- * same_rows: table 0 of `in` is a part of that of `out`, and may be. */
-table_status tables_validate(const struct scan *scan, const struct table_view *out, bool same_rows);
+/* All that lies between the first and the last value of the ranges, as a table of one row; of one range, the view
+ * itself. False where that cannot be addressed; the view is known to fit. */
+bool ranges_hull(const struct table_view *view, size_t count, ptrdiff_t step, struct table_view *hull);
 
-/* Whether all values of the tables can be addressed. */
-bool tables_fit(const struct table_view *view, size_t tables, ptrdiff_t step);
-
-/* All that lies between the first and the last value of the tables, as a table of one row; of one table, itself. */
-struct table_view tables_whole(const struct table_view *view, size_t tables, ptrdiff_t step);
+/* Whether each value belongs to one range alone, of more than one. Their hull can be addressed. */
+bool ranges_are_apart(const struct table_view *view, size_t count, ptrdiff_t step);
 
 #endif

@@ -15,15 +15,15 @@ DEVICE void put_mark(void *data, ptrdiff_t element, int64_t mark) {
 
 constexpr unsigned MARK_THREADS = 256;
 template <class BITS> KERNEL LAUNCH_BOUNDS(MARK_THREADS, 1) mark_extremes_kernel(extreme_marks to, extreme_rule rule) {
-    const size_t cells = to.rows * to.columns, all = cells * to.tables;
+    const size_t cells = to.rows * to.columns, all = cells * to.ranges.count;
     const BITS magnitude = static_cast<BITS>(rule.magnitude), infinity = static_cast<BITS>(rule.infinity);
     KEEP_LOOP
     for (size_t number = static_cast<size_t>(block_index()) * MARK_THREADS + thread_index(); number < all;
          number += static_cast<size_t>(block_count()) * MARK_THREADS) {
         const size_t table = number / cells, cell = number - table * cells, row = cell / to.columns;
         const ptrdiff_t column = static_cast<ptrdiff_t>(cell - row * to.columns), i = static_cast<ptrdiff_t>(row);
-        const ptrdiff_t from = static_cast<ptrdiff_t>(table) * to.values_step + column;
-        const ptrdiff_t at = static_cast<ptrdiff_t>(table) * to.results_step + column;
+        const ptrdiff_t from = static_cast<ptrdiff_t>(table) * to.ranges.in + column;
+        const ptrdiff_t at = static_cast<ptrdiff_t>(table) * to.ranges.out + column;
         const BITS value = bits_at<BITS>(to.values, from + i * to.values_stride);
         const BITS extreme = bits_at<BITS>(to.extremes, at + i * to.extremes_stride);
         const bool are_nan =
@@ -36,7 +36,7 @@ template <class BITS> KERNEL LAUNCH_BOUNDS(MARK_THREADS, 1) mark_extremes_kernel
 
 int kernel_mark_extremes(const struct extreme_marks *marks, void *stream) {
     constexpr size_t MOST_BLOCKS = 1 << 14;
-    const size_t cells = marks->rows * marks->columns * marks->tables;
+    const size_t cells = marks->rows * marks->columns * marks->ranges.count;
     const size_t wanted = (cells + MARK_THREADS - 1) / MARK_THREADS;
     const unsigned blocks = static_cast<unsigned>(wanted < MOST_BLOCKS ? wanted : MOST_BLOCKS);
     const extreme_rule rule = extreme_rule_of(marks->type);

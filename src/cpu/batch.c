@@ -26,19 +26,13 @@ static size_t table_bytes(const struct scan *scan) {
     return scan->out.rows * scan->out.columns * table_type_size(scan->element->type);
 }
 
-static struct scan one_table(const struct scan *scan) {
-    struct scan one = *scan;
-    one.tables = 1;
-    return one;
-}
-
 static size_t run_of(const struct scan *scan) {
     const size_t bytes = table_bytes(scan);
     return bytes < RUN_BYTES ? RUN_BYTES / bytes : 1;
 }
 
 static unsigned threads_of(const struct scan *scan) {
-    return jobs_threads(scan->threads, divide_up(scan->tables, run_of(scan)));
+    return jobs_threads(scan->threads, divide_up(scan->ranges.count, run_of(scan)));
 }
 
 struct share {
@@ -76,27 +70,28 @@ static void put_rows(const struct division *division, const struct scan *first, 
     const size_t columns = first->in.columns;
     if (!sums)
         element_fill(division->element, starts, division->element->start, columns);
-    division_give(division, rows, first->out_step, sums ? sums : starts, sums ? (ptrdiff_t)columns : 0, count, columns);
+    division_give(division, rows, first->ranges.out, sums ? sums : starts, sums ? (ptrdiff_t)columns : 0, count,
+                  columns);
 }
 
 static void scan_tiny(const struct jobs *jobs, size_t number, unsigned thread) {
     struct batch *batch = (struct batch *)(uintptr_t)jobs->context;
     const struct scan *scan = batch->scan;
     const size_t values = scan->in.rows * scan->in.columns;
-    struct cpu_tiny tiny = {scan->in.rows, scan->in.columns, scan->in_step, scan->out_step, scan->exclusive};
-    struct scan some = one_table(scan);
+    struct cpu_tiny tiny = {scan->in.rows, scan->in.columns, scan->ranges.in, scan->ranges.out, scan->exclusive};
+    struct scan some = scan_first_range(scan);
     const struct division division = divide(&some);
     uint64_t converted[CPU_TINY_VALUES * CPU_TINY_TABLES], lasts[CPU_TINY_VALUES * CPU_TINY_TABLES];
     (void)thread;
-    some.in.stride = scan->in_step; /* a row of the buffer is a table */
+    some.in.stride = scan->ranges.in; /* a row of the buffer is a table */
     if (batch->converts)
         tiny.in_step = (ptrdiff_t)values;
     const size_t row = scan_row_bytes(scan), first = number * batch->run;
-    const size_t end = first + batch->run < scan->tables ? first + batch->run : scan->tables;
+    const size_t end = first + batch->run < scan->ranges.count ? first + batch->run : scan->ranges.count;
     struct findings found = FINDINGS_NONE;
     for (size_t table = first; table < end; table += CPU_TINY_TABLES) {
         const size_t count = end - table < CPU_TINY_TABLES ? end - table : CPU_TINY_TABLES;
-        batch_table(scan, table, row, &some);
+        scan_go_to_range(scan, table, row, &some);
         if (batch->converts) {
             division_take(&division, &found, (char *)converted, (ptrdiff_t)values, some.in.data, count, values);
             some.in.data = converted;
@@ -114,7 +109,7 @@ static void scan_tiny(const struct jobs *jobs, size_t number, unsigned thread) {
 
 /* A table that is worth several threads has them all, one table after the other. */
 bool cpu_batch_plan(const struct scan *scan, struct backend_batch *pass) {
-    const struct scan one = one_table(scan);
+    const struct scan one = scan_first_range(scan);
     if (division_threads(&one) > 1)
         return false;
     *pass = (struct backend_batch){.bytes = threads_of(scan) * divide(&one).worker_bytes};
@@ -124,13 +119,13 @@ bool cpu_batch_plan(const struct scan *scan, struct backend_batch *pass) {
 static void scan_run(const struct jobs *jobs, size_t number, unsigned thread) {
     struct batch *batch = (struct batch *)(uintptr_t)jobs->context;
     const struct scan *scan = batch->scan;
-    struct scan one = one_table(scan);
+    struct scan one = scan_first_range(scan);
     const struct division division = divide(&one);
     const size_t row = scan_row_bytes(scan), first = number * batch->run;
-    const size_t end = first + batch->run < scan->tables ? first + batch->run : scan->tables;
+    const size_t end = first + batch->run < scan->ranges.count ? first + batch->run : scan->ranges.count;
     struct worker worker = worker_make(&division, batch->memory + thread * batch->worker_bytes);
     for (size_t table = first; table < end; table++) {
-        batch_table(scan, table, row, &one);
+        scan_go_to_range(scan, table, row, &one);
         worker.found = FINDINGS_NONE;
         panels_scan(&worker, &division);
         findings_add(&batch->found, &worker.found, (uint64_t)table * scan->in.rows * scan->in.columns);
@@ -140,9 +135,9 @@ static void scan_run(const struct jobs *jobs, size_t number, unsigned thread) {
 }
 
 table_status cpu_batch(const struct scan *scan, const struct backend_batch *pass, void *workspace) {
-    const struct scan one = one_table(scan);
+    const struct scan one = scan_first_range(scan);
     struct batch batch = {.scan = scan, .memory = workspace, .run = run_of(scan)};
-    struct jobs jobs = {.work = scan_run, .context = &batch, .count = divide_up(scan->tables, batch.run)};
+    struct jobs jobs = {.work = scan_run, .context = &batch, .count = divide_up(scan->ranges.count, batch.run)};
     const struct division division = divide(&one);
     (void)pass;
     batch.worker_bytes = division.worker_bytes;

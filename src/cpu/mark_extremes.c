@@ -51,9 +51,9 @@ static void mark_rows(const struct jobs *jobs, size_t number, unsigned thread) {
     (void)thread;
     for (size_t i = first; i < first + rows; i++) {
         const ptrdiff_t row = (ptrdiff_t)i;
-        marking->row((const char *)of->values + (table * of->values_step + row * of->values_stride) * size,
-                     (const char *)of->extremes + (table * of->results_step + row * of->extremes_stride) * size,
-                     (char *)of->marks + (table * of->results_step + row * of->marks_stride) * mark_size, of->columns,
+        marking->row((const char *)of->values + (table * of->ranges.in + row * of->values_stride) * size,
+                     (const char *)of->extremes + (table * of->ranges.out + row * of->extremes_stride) * size,
+                     (char *)of->marks + (table * of->ranges.out + row * of->marks_stride) * mark_size, of->columns,
                      (int64_t)(of->first_row + i), &marking->rule);
     }
 }
@@ -67,6 +67,6 @@ table_status cpu_mark_extremes(const struct scan *scan, const struct extreme_mar
         return TABLE_OK;
     marking.rows_of_job = divide_up(JOB_CELLS, marks->columns);
     marking.jobs_of_table = divide_up(marks->rows, marking.rows_of_job);
-    jobs.count = marking.jobs_of_table * marks->tables;
+    jobs.count = marking.jobs_of_table * marks->ranges.count;
     return jobs_run(&jobs, jobs_threads(scan->threads, jobs.count));
 }

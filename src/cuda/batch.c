@@ -11,21 +11,21 @@
 
 static double batch_seconds(const struct scan *scan, double table_bytes) {
     const size_t panels = (scan->in.columns + COLUMNS_OF_A_BLOCK - 1) / COLUMNS_OF_A_BLOCK;
-    const double blocks = (double)scan->tables * (double)panels;
+    const double blocks = (double)scan->ranges.count * (double)panels;
     const double part = blocks < BLOCKS_AT_WORK ? blocks / BLOCKS_AT_WORK : 1;
-    return (double)scan->tables * table_bytes / (part * BYTES_PER_SECOND);
+    return (double)scan->ranges.count * table_bytes / (part * BYTES_PER_SECOND);
 }
 
 static struct kernel_batch batch_of(const struct scan *scan) {
     return (struct kernel_batch){.in = scan->in.data,
                                  .out = scan->out.data,
-                                 .tables = scan->tables,
+                                 .tables = scan->ranges.count,
                                  .rows = scan->in.rows,
                                  .columns = scan->in.columns,
                                  .in_stride = scan->in.stride,
                                  .out_stride = scan->out.stride,
-                                 .in_step = scan->in_step,
-                                 .out_step = scan->out_step,
+                                 .in_step = scan->ranges.in,
+                                 .out_step = scan->ranges.out,
                                  .in_type = scan->in.type,
                                  .out_type = scan->out.type,
                                  .exclusive = scan->exclusive,
@@ -54,7 +54,7 @@ bool cuda_batch_plan(const struct scan *scan, struct backend_batch *pass) {
     const size_t panels = panels_workspace(scan);
     *pass = (struct backend_batch){.bytes = panels, .may_be_refused = panels > 0};
     /* When something is to be found, the host would have to look at each of several tables one after the other. */
-    return panels > 0 || scan_finds(scan) || batch_seconds(scan, bytes) < (double)scan->tables * one;
+    return panels > 0 || scan_finds(scan) || batch_seconds(scan, bytes) < (double)scan->ranges.count * one;
 }
 
 static table_status run_panels(const struct kernel_batch *batch, void *workspace) {

@@ -10,7 +10,6 @@ _Static_assert((int)TABLE_MAXIMUM == KERNEL_MAXIMUM && (int)TABLE_MINIMUM == KER
 
 bool cuda_is_operator(const struct scan *scan) { return scan->element->operation != TABLE_SUM; }
 
-static size_t tables_of(const struct scan *scan) { return scan->tables > 1 ? scan->tables : 1; }
 /* A table that goes on may begin, and end, inside of a unit. */
 static size_t seed_rows(const struct scan *scan) {
     return divide_up(scan->in.rows, KERNEL_UNIT_ROWS) + (scan->state ? 2 : 1);
@@ -28,9 +27,9 @@ static struct kernel_operator_pass operator_pass(const struct scan *scan) {
                                                      .per_column = factors->per_column,
                                                      .shifted = factors->shifted,
                                                      .first = factors->first},
-                                         .tables = tables_of(scan),
-                                         .in_step = scan->in_step,
-                                         .out_step = scan->out_step,
+                                         .tables = scan->ranges.count,
+                                         .in_step = scan->ranges.in,
+                                         .out_step = scan->ranges.out,
                                          .carry_in = scan->carry_in,
                                          .carry_out = scan->carry_out,
                                          .from = scan->state,
@@ -43,7 +42,7 @@ size_t cuda_operator_workspace(const struct scan *scan) {
     const struct kernel_operator_pass pass = operator_pass(scan);
     const size_t fused = kernel_operator_fused_workspace(&pass);
     size_t bytes;
-    if (!checked_multiply(tables_of(scan), seed_rows(scan), &bytes) ||
+    if (!checked_multiply(scan->ranges.count, seed_rows(scan), &bytes) ||
         !checked_multiply(bytes, scan_row_bytes(scan), &bytes))
         return SIZE_MAX;
     return fused > bytes ? fused : bytes;
@@ -51,9 +50,9 @@ size_t cuda_operator_workspace(const struct scan *scan) {
 
 static int count_nans(const struct scan *scan) {
     int error = 0;
-    for (size_t table = 0; table < tables_of(scan) && scan->load.nans && error == 0; table++) {
+    for (size_t range = 0; range < scan->ranges.count && scan->load.nans && error == 0; range++) {
         struct kernel_pass pass = cuda_pass(scan);
-        pass.in = scan_elements_on(scan->in.data, (ptrdiff_t)table * scan->in_step, scan->in.type);
+        pass.in = scan_elements_on(scan->in.data, (ptrdiff_t)range * scan->ranges.in, scan->in.type);
         error = kernel_count_nans(&pass, scan->load.nans);
     }
     return error;

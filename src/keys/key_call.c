@@ -46,6 +46,7 @@ table_status key_scan_plan(struct key_call *call, const struct table_view *in, c
     struct scan *scan = &planned->scan;
     *scan = (struct scan){.in = *in,
                           .out = *out,
+                          .ranges = {.count = 1},
                           .element = element_of(TABLE_SUM, out->type, 0),
                           .exclusive = !totals,
                           .threads = call->call.scan.threads};

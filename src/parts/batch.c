@@ -1,11 +1,10 @@
-/* Several tables at once: options->tables of tuplescan/prefix_sum.h. */
+/* Scans of more than one range: by the backend at once, or range by range. */
 #include "run.h"
 
-static struct scan table_of(const struct backend *backend, const struct scan *scan, size_t table) {
-    struct scan one = *scan;
-    one.tables = 1;
+static struct scan range_of(const struct backend *backend, const struct scan *scan, size_t number) {
+    struct scan one = scan_first_range(scan);
     one.clock = NULL;
-    batch_table(scan, table, backend_carry_bytes(backend, scan), &one);
+    scan_go_to_range(scan, number, backend_carry_bytes(backend, scan), &one);
     return one;
 }
 
@@ -24,7 +23,7 @@ table_status batch_plan(const struct backend *backend, const struct scan *scan, 
         *plan = (struct plan){.strategy = TABLE_STRATEGY_FUSED, .by_batch = true, .batch = batch, .bytes = batch.bytes};
         return TABLE_OK;
     }
-    const struct scan one = table_of(backend, scan, 0);
+    const struct scan one = range_of(backend, scan, 0);
     const table_status status = plan_make(backend, &one, strategy, false, plan);
     plan->by_batch = by_batch;
     plan->batch = batch;
@@ -32,32 +31,32 @@ table_status batch_plan(const struct backend *backend, const struct scan *scan, 
     return status;
 }
 
-/* What one table has left where the scan wants it, counted from its own first row. */
-static table_status take_findings(const struct backend *backend, const struct scan *scan, size_t table,
+/* What one range has left where the scan wants it, counted from its own first row. */
+static table_status take_findings(const struct backend *backend, const struct scan *scan, size_t number,
                                   struct findings *all) {
     struct findings one = FINDINGS_NONE;
     table_status status = backend->wait(scan); /* words of the host are copied at once, not in the stream's order */
     if (status == TABLE_OK)
         status = run_move_findings(backend, scan, &one, false);
-    findings_add(all, &one, (uint64_t)table * scan->in.rows * scan->in.columns);
+    findings_add(all, &one, (uint64_t)number * scan->in.rows * scan->in.columns);
     return status;
 }
 
-/* Any number of tables for which nothing is written is done when one of them is. */
+/* Any number of ranges for which nothing is written is done when one of them is. */
 static bool is_nothing(const struct scan *scan) {
     return scan->in.columns == 0 || (scan->in.rows == 0 && !scan_has_rows_beside(scan) && !scan->carry_out);
 }
 
 static table_status one_by_one(const struct backend *backend, const struct plan *plan, const struct scan *scan,
                                void *workspace) {
-    const size_t tables = is_nothing(scan) ? 1 : scan->tables;
+    const size_t count = is_nothing(scan) ? 1 : scan->ranges.count;
     struct findings found = FINDINGS_NONE;
     table_status status = TABLE_OK;
-    for (size_t table = 0; table < tables && status == TABLE_OK; table++) {
-        const struct scan one = table_of(backend, scan, table);
+    for (size_t number = 0; number < count && status == TABLE_OK; number++) {
+        const struct scan one = range_of(backend, scan, number);
         status = pipeline_run(backend, plan, &one, workspace);
         if (status == TABLE_OK && scan_finds(scan))
-            status = take_findings(backend, scan, table, &found);
+            status = take_findings(backend, scan, number, &found);
     }
     return status == TABLE_OK ? run_move_findings(backend, scan, &found, true) : status;
 }
@@ -82,14 +81,14 @@ table_status batch_through_device(struct call *call, table_report *report) {
     struct findings found = FINDINGS_NONE;
     struct table_report sum = {0}, own;
     table_status status = TABLE_OK;
-    for (size_t table = 0; table < scan->tables && status == TABLE_OK; table++) {
+    for (size_t number = 0; number < scan->ranges.count && status == TABLE_OK; number++) {
         struct call one = *call;
         struct findings more = FINDINGS_NONE;
-        one.scan.tables = 1;
-        batch_table(scan, table, row_bytes, &one.scan);
+        one.scan = scan_first_range(scan);
+        scan_go_to_range(scan, number, row_bytes, &one.scan);
         scan_find_into(&one.scan, scan, &more);
         status = run_through_device(&one, report ? &own : NULL);
-        findings_add(&found, &more, (uint64_t)table * scan->in.rows * scan->in.columns);
+        findings_add(&found, &more, (uint64_t)number * scan->in.rows * scan->in.columns);
         if (status == TABLE_OK && report)
             run_add_report(&sum, &own);
     }
