@@ -19,17 +19,17 @@ struct ranks_call {
     struct plea plea;
     table_type sums; /* what states are of */
     size_t state_bytes;
-    bool is_first; /* in the order of the sum */
-    void *range;   /* the state of this rank's rows */
-    void *before;  /* that of all rows before them; later of other rows */
-    bool is_lost;  /* `before` is */
+    bool is_first, is_last; /* in the order of the sum, and of the whole table's rows */
+    void *range;            /* the state of this rank's rows */
+    void *before;           /* that of all rows before them; later of other rows */
+    bool is_lost;           /* `before` is */
 };
 
 /* The order of the sum is known from then on, and options that are not this rank's are gone. The plea lacks what the
  * rank has looked at, and whether it wants the end. */
-static void ranks_begin(struct ranks_call *call, struct together *all, const table_view *in, table_type out_type,
-                        enum plea_call which, const table_scan_options *options) {
-    *call = (struct ranks_call){.all = all};
+static void ranks_begin(struct ranks_call *call, struct together *all, enum plea_call which, const table_view *a,
+                        const table_view *in, table_type out_type, const table_scan_options *options) {
+    *call = (struct ranks_call){.all = all, .a = a};
     if (options)
         call->options = *options;
     call->operation = which == RANKS_CALL_LINEAR_RECURRENCE ? TABLE_RECURRENCE : call->options.operation;
@@ -45,8 +45,13 @@ static void ranks_begin(struct ranks_call *call, struct together *all, const tab
                                .wants_count = options->skipped != NULL};
     all->backwards = options->reverse != 0;
     call->is_first = together_place(all, all->rank) == 0;
+    call->is_last = all->rank == all->ranks - 1;
     if (!call->is_first)
         call->options.carry_in = NULL;
+    if (which == RANKS_CALL_LINEAR_RECURRENCE && in && in->rows == 0) { /* no row takes the factors of the one before */
+        call->options.shifted_coefficients = 0;
+        call->options.first_coefficients = NULL;
+    }
 }
 
 /* What the calls refuse of the options. */
@@ -196,11 +201,10 @@ static table_status ranks_make_range(struct ranks_call *call, const table_view *
  * one of its own: then a join has failed. */
 static table_status ranks_find_lost(struct ranks_call *call) {
     const table_status status = ranks_lost(call->before);
+    const char *const why = status == TABLE_ERROR_HOST_MEMORY ? "no memory to join the states of the ranks"
+                                                              : "the states of the ranks do not join";
     call->is_lost = status != TABLE_OK;
-    if (status == TABLE_OK)
-        return TABLE_OK;
-    return table_error_set(status, status == TABLE_ERROR_HOST_MEMORY ? "no memory to join the states of the ranks"
-                                                                     : "the states of the ranks do not join");
+    return call->is_lost ? table_error_set(status, why) : TABLE_OK;
 }
 
 /* Writes what the caller is to be told of the end of the sum, call->before, unless that is lost. A range has no sums:
@@ -236,9 +240,6 @@ static void ranks_close(struct ranks_call *call) {
     free(call->before);
 }
 
-/* Whether this rank has the whole table's last rows. */
-static bool has_last_rows(const struct together *all) { return all->rank == all->ranks - 1; }
-
 /* Whether the tables lie on the host; there the state is looked at beside them. That they do not is no failure of the
  * caller's, whose last one is left as it was. Tables on CUDA are for sums alone. */
 static table_status find_side(const struct ranks_call *call, const table_view *in, const table_view *out,
@@ -273,7 +274,7 @@ static table_status look_at_call(struct ranks_call *call, const table_view *in, 
     if (options.backend == TABLE_BACKEND_CUDA)
         options.backend = TABLE_BACKEND_AUTO;
     options.state = NULL;
-    part_options(&options, has_last_rows(call->all));
+    part_options(&options, call->is_last);
     status = ranks_look_at(call, call->a, in, out, &options);
     if (status == TABLE_OK)
         status = ranks_look_at_words(call, in, out->type, options.carry_out);
@@ -289,7 +290,7 @@ static table_status scan_rows(const struct ranks_call *call, const table_view *i
     options.carry_out = NULL;
     options.first_overflow = call->plea.wants_overflow ? &found->first_overflow : NULL;
     options.skipped = call->plea.wants_count ? &found->counted.own : NULL;
-    part_options(&options, has_last_rows(call->all));
+    part_options(&options, call->is_last);
     return call->a ? table_linear_recurrence(call->a, in, out, &options) : table_prefix_sum(in, out, &options);
 }
 
@@ -297,8 +298,8 @@ static table_status scan_rows(const struct ranks_call *call, const table_view *i
  * one, which knows what it begins with, means nothing. */
 static table_status find_before(struct ranks_call *call, const table_view *in) {
     const struct together *all = call->all;
-    const bool is_last = together_place(all, all->rank) == all->ranks - 1;
-    const table_status status = all->ranks > 1 ? ranks_make_range(call, in, !is_last, NULL) : TABLE_OK;
+    const bool is_asked = together_place(all, all->rank) != all->ranks - 1;
+    const table_status status = all->ranks > 1 ? ranks_make_range(call, in, is_asked, NULL) : TABLE_OK;
     const table_status told = all->ranks > 1 ? all->by->before(all, call->range, call->before) : TABLE_OK;
     if (call->is_first)
         ranks_beginning(call, call->before);
@@ -332,37 +333,29 @@ static table_status work(struct ranks_call *call, const table_view *in, const ta
     return told == TABLE_OK ? ranks_end(call, status, &found) : told;
 }
 
-static table_status run(struct ranks_call *call, const table_view *in, const table_view *out) {
-    call->plea.status = look_at_call(call, in, out);
-    call->plea.wants_end = call->options.carry_out || call->options.state;
-    table_status status = ranks_agree(call, in);
+static table_status run(struct together *all, enum plea_call which, const table_view *a, const table_view *in,
+                        const table_view *out, const table_scan_options *options) {
+    struct ranks_call call;
+    ranks_begin(&call, all, which, a, in, out ? out->type : 0, options);
+    call.plea.status = look_at_call(&call, in, out);
+    call.plea.wants_end = call.options.carry_out || call.options.state;
+    table_status status = ranks_agree(&call, in);
     if (status == TABLE_OK)
-        status = work(call, in, out);
-    ranks_close(call);
+        status = work(&call, in, out);
+    ranks_close(&call);
     return status;
 }
 
 table_status ranks_prefix_sum(struct together *all, const table_view *in, const table_view *out,
                               const table_scan_options *options) {
-    struct ranks_call call;
-    ranks_begin(&call, all, in, out ? out->type : 0, RANKS_CALL_PREFIX_SUM, options);
-    return run(&call, in, out);
+    return run(all, RANKS_CALL_PREFIX_SUM, NULL, in, out, options);
 }
 
-/* A rank without rows has none that takes the coefficients of the row before, so it is not asked for them. */
 table_status ranks_linear_recurrence(struct together *all, const table_view *a, const table_view *b,
                                      const table_view *h, const table_scan_options *options) {
-    struct ranks_call call;
-    ranks_begin(&call, all, b, h ? h->type : 0, RANKS_CALL_LINEAR_RECURRENCE, options);
-    call.a = a;
-    if (b && b->rows == 0) {
-        call.options.shifted_coefficients = 0;
-        call.options.first_coefficients = NULL;
-    }
-    return run(&call, b, h);
+    return run(all, RANKS_CALL_LINEAR_RECURRENCE, a, b, h, options);
 }
 
-/* Totals are the ranges of all ranks, joined. */
 /* Whether types, columns and options are possible at all. A table without rows stands for the rank's own, which is
  * looked at when it is summed, before anything is written. */
 static table_status look_at_totals(const struct ranks_call *call, const table_view *in, table_type out_type,
@@ -395,7 +388,7 @@ static table_status work_on_totals(struct ranks_call *call, const table_view *in
 table_status ranks_column_totals(struct together *all, const table_view *in, table_type out_type, void *totals,
                                  const table_scan_options *options) {
     struct ranks_call call;
-    ranks_begin(&call, all, in, out_type, RANKS_CALL_COLUMN_TOTALS, options);
+    ranks_begin(&call, all, RANKS_CALL_COLUMN_TOTALS, NULL, in, out_type, options);
     call.plea.status = look_at_totals(&call, in, out_type, totals);
     call.plea.wants_end = totals != NULL;
     table_status status = ranks_agree(&call, in);
