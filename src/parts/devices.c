@@ -1,146 +1,21 @@
 /* The call of tuplescan/devices.h. All parts are checked, then summed: totals of each, joined on the host, and scans
  * from there, in two rounds of pool.c. Each device, and the CPU, is a lane of its own, with a thread; a device that
  * takes tables of the host through has two, so that one copies in while the other copies out. */
-#include <tuplescan/devices.h>
+#include "parts.h"
 
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "checked.h"
-#include "part_options.h"
 #include "pool.h"
 #include "refusals.h"
 #include "run.h"
 #include "seconds.h"
 #include "state/state_call.h"
 #include "status.h"
-#include "views.h"
 
-enum { DETAIL_BYTES = 256, LANES_OF_DEVICE = 3 };
-enum { PARTS_OF_DEVICE = 2 };               /* of a shared table: one copies in while the other copies out */
-enum { TOTALS, SCANS, DEVICES, GROUPINGS }; /* two rounds, and the devices of the report */
-
-/* Rows of a part, which are not none, unless there is a row beside its results. */
-struct part {
-    size_t number; /* as the caller counts */
-    struct call call;
-    unsigned lane[GROUPINGS]; /* parts of one lane are worked on one after the other */
-    unsigned turn;            /* of host tables on one device: they take turns */
-    uint64_t first_row;       /* counted as the whole sum counts */
-
-    /* States, in memory that `owner` gave: of the part's rows, and of all rows before them, later through them. */
-    const struct backend *owner;
-    struct sum_state *range, *before;
-
-    struct findings found;
-    bool is_timed;
-    double tell_seconds;
-    table_status status;
-    char detail[DETAIL_BYTES];
-};
-
-struct parts {
-    struct part *part;
-    size_t count;
-    struct call whole;            /* of a table with all rows, which nobody has; on the host */
-    struct sum_state *state;      /* what the sum begins with, later what it ends with */
-    table_devices_report *report; /* may be NULL */
-    double joined;                /* when */
-    atomic_bool failed;
-};
-
-/* Puts the part's number in front of the reason. */
-static table_status fail_part(size_t number, table_status status) {
-    char detail[DETAIL_BYTES];
-    memcpy(detail, table_error_detail(), strlen(table_error_detail()) + 1);
-    return status_fail(status, "part %zu: %s", number, detail);
-}
-
-/* The device for tables of the host, counted from 1; 0: none is named. */
-static table_status choose_device(const table_part *given, struct call *call) {
-    if (!call->backend->copy_rows || call->device >= 0)
-        return TABLE_OK;
-    if (given->device < 0 || (size_t)given->device >= backend_cuda_devices(NULL, 0))
-        return status_fail(TABLE_ERROR_BACKEND, "device: there is no CUDA device %d", given->device);
-    call->scan.on_device = given->device + 1;
-    return TABLE_OK;
-}
-
-static table_status look_at_part(const table_part *given, const table_scan_options *options, bool is_last,
-                                 struct call *call) {
-    table_scan_options inner = *options;
-    inner.backend = given->backend;
-    part_options(&inner, is_last);
-    for (int i = 0; i < TABLE_RESERVED_WORDS; i++)
-        if (given->reserved[i] != 0)
-            return status_fail(TABLE_ERROR_ARGUMENT, "reserved[%d] is not 0", i);
-    table_status status = validate_scan(NULL, &given->in, &given->out, &inner, CALL_AND_WAIT, call);
-    return status == TABLE_OK ? choose_device(given, call) : status;
-}
-
-/* All parts are of one table. */
-static table_status agree(const struct call *first, const struct call *other) {
-    const struct scan *a = &first->scan, *b = &other->scan;
-    if (a->in.columns != b->in.columns)
-        return status_fail(TABLE_ERROR_SHAPE, "%zu columns, and part 0 has %zu", b->in.columns, a->in.columns);
-    if (a->in.type != b->in.type || a->out.type != b->out.type)
-        return status_fail(TABLE_ERROR_TYPE, "%s into %s, and part 0 is %s into %s", table_type_name(b->in.type),
-                           table_type_name(b->out.type), table_type_name(a->in.type), table_type_name(a->out.type));
-    return TABLE_OK;
-}
-
-/* `out` with the row beside it. */
-static struct table_view written(const struct scan *scan) {
-    struct table_view all = scan->out;
-    if (scan->row_before)
-        all.data = scan->row_before;
-    all.rows += scan_has_rows_beside(scan);
-    return all;
-}
-
-/* What part `a` writes may not be what part `b` reads or writes. */
-static table_status apart(size_t a, const struct scan *of_a, size_t b, const struct scan *of_b) {
-    const struct table_view out_a = written(of_a), out_b = written(of_b);
-    if (!views_are_apart(&out_a, &of_b->in))
-        return status_fail(TABLE_ERROR_OVERLAP, "out of part %zu and in of part %zu share memory", a, b);
-    if (a < b && !views_are_apart(&out_a, &out_b))
-        return status_fail(TABLE_ERROR_OVERLAP, "out of part %zu and out of part %zu share memory", a, b);
-    return TABLE_OK;
-}
-
-static table_status look_at_rows(const struct parts *parts, size_t rows) {
-    const struct scan *scan = &parts->part[0].call.scan;
-    size_t values;
-    if (scan->first_overflow && !checked_multiply(rows, scan->in.columns, &values))
-        return status_fail(TABLE_ERROR_TOO_LARGE, "options->first_overflow: %zu rows of %zu columns cannot be counted",
-                           rows, scan->in.columns);
-    return refuse_float_products(CALLER_PARTS, scan->element->operation, scan->out.type);
-}
-
-/* Makes parts->part[i] the checked part i. */
-static table_status look_at_parts(const table_part *given, const table_scan_options *options, struct parts *parts,
-                                  size_t *rows) {
-    *rows = 0;
-    for (size_t i = 0; i < parts->count; i++) {
-        struct part *part = &parts->part[i];
-        part->number = i;
-        part->is_timed = parts->report != NULL;
-        table_status status = look_at_part(&given[i], options, i + 1 == parts->count, &part->call);
-        if (status == TABLE_OK)
-            status = agree(&parts->part[0].call, &part->call);
-        if (status != TABLE_OK)
-            return fail_part(i, status);
-        if (!checked_add(*rows, part->call.scan.in.rows, rows) || *rows > STATE_ROWS_MOST)
-            return status_fail(TABLE_ERROR_TOO_LARGE, "the parts have more than 2^63 rows");
-    }
-    for (size_t i = 0; i < parts->count; i++)
-        for (size_t j = 0; j < parts->count; j++)
-            if (i != j && apart(i, &parts->part[i].call.scan, j, &parts->part[j].call.scan) != TABLE_OK)
-                return TABLE_ERROR_OVERLAP;
-    return look_at_rows(parts, *rows);
-}
-
+enum { LANES_OF_DEVICE = 3 };
+enum { PARTS_OF_DEVICE = 2 }; /* of a shared table: one copies in while the other copies out */
 /* -1: the CPU. */
 static int device_of(const struct part *part) {
     return part->call.device >= 0 ? part->call.device : part->call.scan.on_device - 1;
@@ -375,7 +250,7 @@ table_status table_prefix_sum_devices(const table_part *given, size_t count, con
     parts.part = checked_multiply(count, sizeof *parts.part, &bytes) ? calloc(count, sizeof *parts.part) : NULL;
     if (!parts.part)
         return status_fail(TABLE_ERROR_HOST_MEMORY, "no host memory for %zu parts", count);
-    status = look_at_parts(given, options, &parts, &rows);
+    status = validate_parts(given, options, &parts, &rows);
     if (status == TABLE_OK && options->reverse)
         turn_around(&parts);
     if (status == TABLE_OK)

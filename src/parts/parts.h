@@ -1,0 +1,48 @@
+/* The parts of a table on several devices (tuplescan/devices.h). */
+#ifndef PARTS_H
+#define PARTS_H
+
+#include <stdatomic.h>
+
+#include <tuplescan/devices.h>
+
+#include "validate.h"
+
+enum { DETAIL_BYTES = 256 };
+enum { TOTALS, SCANS, DEVICES, GROUPINGS }; /* two rounds, and the devices of the report */
+
+/* Rows of a part, which are not none, unless there is a row beside its results. */
+struct part {
+    size_t number; /* as the caller counts */
+    struct call call;
+    unsigned lane[GROUPINGS]; /* parts of one lane are worked on one after the other */
+    unsigned turn;            /* of host tables on one device: they take turns */
+    uint64_t first_row;       /* counted as the whole sum counts */
+
+    /* States, in memory that `owner` gave: of the part's rows, and of all rows before them, later through them. */
+    const struct backend *owner;
+    struct sum_state *range, *before;
+
+    struct findings found;
+    bool is_timed;
+    double tell_seconds;
+    table_status status;
+    char detail[DETAIL_BYTES];
+};
+
+struct parts {
+    struct part *part;
+    size_t count;
+    struct call whole;            /* of a table with all rows, which nobody has; on the host */
+    struct sum_state *state;      /* what the sum begins with, later what it ends with */
+    table_devices_report *report; /* may be NULL */
+    double joined;                /* when */
+    atomic_bool failed;
+};
+
+/* Checks all parts, and makes parts->part[i] part i, and *rows the rows of all. `parts` has memory for them, of zeros.
+ */
+table_status validate_parts(const table_part *given, const table_scan_options *options, struct parts *parts,
+                            size_t *rows);
+
+#endif
