@@ -15,6 +15,7 @@
 #include "support/chunk.h"
 #include "support/piece_forms.h"
 #include "support/places.h"
+#include "support/recurrence.h"
 
 /* The state through the rows so far says so, also when it was saved and loaded, and gives their sums. */
 static void require_state(const struct trial *t) {
@@ -156,6 +157,76 @@ static void test_maps(void **state) {
                     check_random_table(&random, &ways[i], round % 4 == 0 ? TABLE_PRODUCT : TABLE_RECURRENCE, pair);
 }
 
+enum { LONE_WIDTH = 2, LONE_ROWS_MOST = 1025 };
+enum lone_block { LONE_A, LONE_B, LONE_H, LONE_START, LONE_CARRY, LONE_STATE, LONE_BLOCKS };
+
+/* Sums the first `rows` rows by one call, if `begins` from the start on. `carry` and `left` are what it leaves. */
+static void sum_lone(const struct way *way, const struct block *blocks, size_t rows, bool results, bool begins,
+                     bool with_state, void *carry, void *left) {
+    const table_view a = {blocks[LONE_A].address, rows, LONE_WIDTH, 0, TABLE_F32};
+    const table_view b = {blocks[LONE_B].address, rows, LONE_WIDTH, 0, TABLE_F32};
+    const table_view h = {blocks[LONE_H].address, rows, LONE_WIDTH, 0, TABLE_F32};
+    const table_scan_options options = {.backend = way->backend,
+                                        .carry_in = begins ? blocks[LONE_START].address : NULL,
+                                        .carry_out = blocks[LONE_CARRY].address,
+                                        .state = with_state ? blocks[LONE_STATE].address : NULL};
+    assert_int_equal(table_linear_recurrence(&a, &b, results ? &h : NULL, &options), TABLE_OK);
+    assert_true(block_download(&blocks[LONE_CARRY], carry) && block_download(&blocks[LONE_STATE], left));
+}
+
+/* The last of the rows is a run of the tree by itself, and resets by -0.0: carries and states have that sign. */
+static void check_lone_reset(const struct way *way, size_t rows) {
+    static float a[LONE_ROWS_MOST * LONE_WIDTH], b[LONE_ROWS_MOST * LONE_WIDTH];
+    static const float start[LONE_WIDTH] = {1, -1};
+    const size_t bytes = rows * LONE_WIDTH * sizeof *a;
+    float last[LONE_WIDTH], carry[LONE_WIDTH];
+    struct block blocks[LONE_BLOCKS];
+    size_t state_bytes;
+    assert_int_equal(table_state_bytes_of(TABLE_RECURRENCE, TABLE_F32, LONE_WIDTH, &state_bytes), TABLE_OK);
+    char *const none = calloc(1, state_bytes), *const whole = calloc(1, state_bytes), *const left = malloc(state_bytes);
+    assert_true(none && whole && left);
+    for (size_t i = 0; i < rows * LONE_WIDTH; i++) {
+        a[i] = i / LONE_WIDTH + 1 == rows ? -0.0f : 1;
+        b[i] = -0.0f;
+    }
+    recurrence_reference(&(struct recurrence){
+        .type = TABLE_F32, .rows = rows, .columns = LONE_WIDTH, .a = a, .b = b, .start = start, .last = last});
+    const table_view factors = {a, rows, LONE_WIDTH, 0, TABLE_F32}, terms = {b, rows, LONE_WIDTH, 0, TABLE_F32};
+    const table_scan_options on_cpu = {.backend = TABLE_BACKEND_CPU, .carry_in = start, .state = whole};
+    assert_int_equal(table_linear_recurrence(&factors, &terms, NULL, &on_cpu), TABLE_OK);
+    const size_t sizes[LONE_BLOCKS] = {bytes, bytes, bytes, sizeof start, sizeof carry, state_bytes};
+    const void *const from[LONE_BLOCKS] = {a, b, a, start, start, none};
+    for (unsigned how = 0; how < 8; how++) {
+        const bool results = how & 1, with_state = how & 2, again = how & 4;
+        for (unsigned k = 0; k < LONE_BLOCKS; k++)
+            assert_true(block_open(&blocks[k], way->memory, sizes[k], 0, EDGE_FRONT) &&
+                        block_upload(&blocks[k], from[k]));
+        sum_lone(way, blocks, rows, results, true, with_state, carry, left);
+        if (with_state && again) /* without rows the state alone says what the last row has */
+            sum_lone(way, blocks, 0, results, false, true, carry, left);
+        if (memcmp(carry, last, sizeof last) != 0 || memcmp(left, with_state ? whole : none, state_bytes) != 0)
+            fail_msg("%s, %zu rows%s%s%s: %g and %g, not %g and %g; or the state", way->name, rows,
+                     results ? ", results" : "", with_state ? ", state" : "", again ? ", again" : "", (double)carry[0],
+                     (double)carry[1], (double)last[0], (double)last[1]);
+        for (unsigned k = 0; k < LONE_BLOCKS; k++)
+            block_close(&blocks[k]);
+    }
+    free(none);
+    free(whole);
+    free(left);
+}
+
+static void test_lone_resets(void **state) {
+    static const size_t rows[] = {1, 3, 33, 45, 511, 513, 515, LONE_ROWS_MOST};
+    (void)state;
+    for (size_t i = 0; i < way_count; i++)
+        for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)
+            if (!ways[i].fused_alone) {
+                way_enter(&ways[i]);
+                check_lone_reset(&ways[i], rows[k]);
+            }
+}
+
 static void test_random_cuts(void **state) {
     const unsigned rounds = (run_small() ? 2 : 14) * run_rounds();
     struct random random = {run_seed()};
@@ -207,8 +278,9 @@ static void test_batches(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_random_cuts), cmocka_unit_test(test_maps),
-                                       cmocka_unit_test(test_large_pieces), cmocka_unit_test(test_batches)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_lone_resets), cmocka_unit_test(test_random_cuts),
+                                       cmocka_unit_test(test_maps), cmocka_unit_test(test_large_pieces),
+                                       cmocka_unit_test(test_batches)};
     const char *unavailable = ways_unavailable() ? ways_unavailable() : places_unavailable();
     if (unavailable) {
         printf("skipped: %s\n", unavailable);

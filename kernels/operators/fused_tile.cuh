@@ -200,8 +200,6 @@ template <class OPS, tile_layout LAYOUT> struct fused_tile {
             before[1u << pass.log_across] = end;
         if (!is_there(column))
             return;
-        if (shared.carry_out && tile.place.first_unit + unit == pass.units - 1)
-            store_carry(shared.carry_out, carry_at(column), end);
         if (shared.ends && is_last && number + 1 < pass.groups)
             Shared::End::put(descriptor_at(shared.ends, number, column, 1), end);
         if (unit == 0 && (number == 0 || !shared.ends))
@@ -257,12 +255,20 @@ template <class OPS, tile_layout LAYOUT> struct fused_tile {
         }
     }
 
+    /* The result of the last row. */
+    DEVICE void write_carry() const {
+        const unsigned column = thread_index();
+        if (shared.carry_out && number + 1 == pass.groups && is_there(column))
+            store_carry(shared.carry_out, carry_at(column),
+                        tile.memory.cells[cell_at(tile.place.rows - 1, column, pass.log_across)]);
+    }
     DEVICE void write() const {
         uint32_t fetched = 0;
         if (thread_index() == 0)
             fetched = atomic_add(shared.tile_counter, 1u);
         tile.store_results_of_tile(
             [&](unsigned unit, unsigned column) { return memory.befores[(unit << pass.log_across) + column]; });
+        write_carry();
         if (thread_index() == 0)
             *memory.next = fetched;
         block_barrier();

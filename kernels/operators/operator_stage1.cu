@@ -26,10 +26,12 @@ template <class OPS, bool GOES_ON> KERNEL LAUNCH_BOUNDS(most_threads<typename OP
         });
         block_barrier();
         is_done = rule == pass.careful || !tile.is_raised(tile_memory<OPS>::IS_DOUBTFUL);
-        rule = pass.careful;
+        rule = is_done ? rule : pass.careful;
     }
-    if constexpr (GOES_ON)
-        OPS::with_careful_rule(pass.careful, [&](auto known) { tile.template leave_runs<decltype(known)::value>(); });
+    if constexpr (OPS::HAS_FACTORS)
+        if (GOES_ON || (rule != MAP_PLAIN && tile.place.rows % 2 != 0))
+            OPS::with_careful_rule(pass.careful,
+                                   [&](auto known) { tile.template end_table<decltype(known)::value>(prefixes); });
 }
 
 int kernel_operator_totals(const kernel_operator_pass *given, void *prefixes) {

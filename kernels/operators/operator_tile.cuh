@@ -282,22 +282,12 @@ template <class OPS, bool GOES_ON = false, tile_layout LAYOUT = tile_layout::ANY
         }
     }
 
-    /* Leaves the runs of the last unit of a continued table, when they are joined. Runs of at least RUN_ROWS rows are
-     * in shared memory; the thread that has the last rows makes the shorter ones. */
-    template <int RULE> DEVICE void leave_runs() const {
-        const unsigned of_unit = (place.rows - 1) / UNIT_ROWS, count = place.rows - of_unit * UNIT_ROWS;
-        if (!place.is_last || unit != of_unit || column >= place.columns)
-            return;
-        const auto leave = [&](unsigned level, const Element &element) {
-            OPS::write(row_of_state<Stored>(pass.to, pass.columns, STATE_RUNS + level) + place.first_column + column,
-                       element);
-        };
-        if (run < STATE_RUN_LEVELS && (count >> run & 1) != 0 && 1u << run >= RUN_ROWS)
-            leave(run, OPS::template get<RULE>(element_at(unit, (count >> run << run) / RUN_ROWS - 1, column), apart));
-        if (run != count / RUN_ROWS)
-            return;
-        Element runs[LOG_RUN_PARTS + 3];
-        static_assert(1 << sizeof runs / sizeof *runs == RUN_ROWS, "");
+    /* The runs of a table's last unit are those of the binary digits of its rows' count. Runs of at least RUN_ROWS rows
+     * are in shared memory, when they are joined; the thread that has the last rows makes the shorter ones. */
+    template <int RULE> DEVICE Element long_run(unsigned of_unit, unsigned count, unsigned level) const {
+        return OPS::template get<RULE>(element_at(of_unit, (count >> level << level) / RUN_ROWS - 1, column), apart);
+    }
+    template <int RULE> DEVICE void make_short_runs(unsigned count, Element *runs) const {
         KEEP_LOOP
         for (unsigned row = 0; row < count % RUN_ROWS; row++) {
             Element total = one_row<RULE>(row);
@@ -307,10 +297,40 @@ template <class OPS, bool GOES_ON = false, tile_layout LAYOUT = tile_layout::ANY
                 total = OPS::template after<RULE>(total, runs[level]);
             runs[level] = total;
         }
+    }
+
+    /* Ends the table, when its runs are joined. A continued one leaves the runs of its last unit. If the last row is a
+     * run by itself, the unit's total is made once more of runs alone: what stands for rows that are not there makes
+     * +0.0 of the factor of a row that resets by -0.0. */
+    template <int RULE> DEVICE void end_table(Stored *prefixes) const {
+        constexpr bool SEES_ZEROS = RULE == MAP_CAREFUL;
+        const unsigned of_unit = (place.rows - 1) / UNIT_ROWS, count = place.rows - of_unit * UNIT_ROWS;
+        if (!place.is_last || unit != of_unit || column >= place.columns || (!GOES_ON && !SEES_ZEROS))
+            return;
+        const auto leave = [&](unsigned level, const Element &element) {
+            OPS::write(row_of_state<Stored>(pass.to, pass.columns, STATE_RUNS + level) + place.first_column + column,
+                       element);
+        };
+        if (GOES_ON && run < STATE_RUN_LEVELS && (count >> run & 1) != 0 && 1u << run >= RUN_ROWS)
+            leave(run, long_run<RULE>(of_unit, count, run));
+        if (run != count / RUN_ROWS)
+            return;
+        Element runs[LOG_RUN_PARTS + 3];
+        static_assert(1 << sizeof runs / sizeof *runs == RUN_ROWS, "");
+        make_short_runs<RULE>(count, runs);
         KEEP_LOOP
-        for (unsigned level = 0; 1u << level < RUN_ROWS; level++)
+        for (unsigned level = 0; GOES_ON && 1u << level < RUN_ROWS; level++)
             if (count >> level & 1)
                 leave(level, runs[level]);
+        if (!SEES_ZEROS || count % 2 == 0)
+            return;
+        Element total = runs[0];
+        KEEP_LOOP
+        for (unsigned level = 1; level < STATE_UNIT_LEVEL; level++)
+            if (count >> level & 1)
+                total = OPS::template after<RULE>(
+                    total, 1u << level < RUN_ROWS ? runs[level] : long_run<RULE>(of_unit, count, level));
+        OPS::write(row_of(prefixes, place.first_unit + of_unit + 1, column), total);
     }
 
     /* Writes the results. An exclusive pass writes the results of the rows before: before(unit, column) is the result

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "recurrence.h"
-#include "state.h"
 #include "trial.h"
 
 bool trial_is_map(const struct trial *t) {
@@ -47,21 +46,12 @@ static void make_terms(struct trial *t, char *b) {
     }
 }
 
-/* Whether the coefficient of row r may be that of a run by itself, in a state that CUDA is fed or before its carry out,
- * where -0.0 counts as +0.0: docs/recurrences.md names that difference. */
-static bool loses_sign(const struct trial *t, size_t r) {
-    return t->way->backend == TABLE_BACKEND_CUDA &&
-           (t->with_state || !t->a_by_row || (r + t->shifted) % STATE_UNIT == 0);
-}
-
 /* Coefficients repeat those of row 0, or column 0; shifted ones come from the row before. */
 static void make_coefficients(struct trial *t, char *a) {
     const size_t kept = element_size(t->sum_type), own = element_size(t->a_type), row = t->columns * kept;
     for (size_t i = 0; i < t->rows * t->columns; i++) {
         const size_t r = t->a_by_row ? i / t->columns : 0, j = t->a_by_column ? i % t->columns : 0;
         memmove(a + i * kept, a + (r * t->columns + j) * kept, kept);
-        if (get(t->sum_type, a + i * kept) == 0 && loses_sign(t, r))
-            set(t->sum_type, a + i * kept, 0.0);
         narrow(t->sum_type, a + i * kept, t->a_type,
                t->a + ((t->a_by_row ? row_of(t, r) : 0) * trial_a_columns(t) + j) * own);
     }
