@@ -4,6 +4,8 @@
 #ifndef CACHE_CUH
 #define CACHE_CUH
 
+#include "words.cuh"
+
 /* For a table that is read twice, the second time soon (sm_80): the cache keeps what load_kept() reads, and lets go of
  * what load_passing() reads or store_passing() writes. */
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
@@ -32,7 +34,7 @@ template <class V> DEVICE void store_passing(V *to, const V &value) {
                  : "memory");
 }
 
-/* Words by which blocks talk to each other, the same words over and over: each function is device.cuh's function
+/* Words by which blocks talk to each other, the same words over and over: each function is words.cuh's function
  * without _kept, but the cache keeps the words rather than data that passes. */
 DEVICE uint64_t load_relaxed_kept(const uint64_t *word) {
     uint64_t value;
