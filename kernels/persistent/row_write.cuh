@@ -34,7 +34,7 @@ DEVICE void take_end_above(const row_memory<SHAPE> &memory, unsigned lane, row_v
                  before);
 }
 
-/* The running sums of ROWS rows, one level of the tree after the other. */
+/* tree_scan() of rows, which are joined in place: by tree_scan() itself, ptxas gets other code. */
 template <unsigned ROWS, class VECTOR> DEVICE void scan_rows(VECTOR (&sums)[ROWS]) {
     UNROLL
     for (unsigned half = 1; half < ROWS; half *= 2)

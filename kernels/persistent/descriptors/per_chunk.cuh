@@ -154,9 +154,10 @@ DEVICE void wait_for_prefixes(const tile_pass &pass, const pass_state<typename S
 
 /* wait_for_prefixes() of a tile of several units, all of which the first warp has: a lane for a column in one of them.
  * A unit's prefix is made of the tile's prefix and the totals of the blocks before it, largest first (tile/units.cuh),
- * which are added while the tile's prefix is under way. The inclusive results of each unit's last row go to `ends`
- * where results are exclusive, and are left as leave_end() does it. All lanes of one warp call it together, while no
- * warp writes to the tile. */
+ * which are added while the tile's prefix is under way: prefix_in_warp() in two halves, written out, as ptxas gets
+ * other code where each half is a function. The inclusive results of each unit's last row go to `ends` where results
+ * are exclusive, and are left as leave_end() does it. All lanes of one warp call it together, while no warp writes to
+ * the tile. */
 template <class SHAPE, bool ABOVE>
 DEVICE void wait_for_units(const tile_pass &pass, const pass_state<typename SHAPE::Sum> &state, unsigned tile,
                            bool chain, const buffered_tile<SHAPE, ABOVE> &buffered, tile_prefixes<SHAPE> &prefixes,

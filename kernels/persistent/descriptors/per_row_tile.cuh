@@ -75,8 +75,8 @@ DEVICE typename SHAPE::Sum row_unit_total(const row_memory<SHAPE> &memory, unsig
     return totals[((unit + 1) * SHAPE::UNIT_STRIPS - 1) * memory.across * SHAPE::UNIT];
 }
 
-/* The prefixes of all units of a tile but the first, whose prefix is the tile's. By the thread that has made the
- * column's totals. */
+/* The prefixes of all units of a tile but the first, whose prefix is the tile's, as tree_prefixes() makes them, but
+ * each is stored at once. By the thread that has made the column's totals. */
 template <class SHAPE>
 DEVICE void make_row_unit_prefixes(const row_memory<SHAPE> &memory, unsigned column, typename SHAPE::Sum prefix) {
     typedef typename SHAPE::Sum Sum;
