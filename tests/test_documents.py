@@ -10,7 +10,8 @@ empty folder of its own, from top to bottom. Usage: test_documents.py SOURCE BUI
     Save this as `NAME`       and then a ```c: that file
     ```text                   what the commands before it print on standard output
     ```python                 only compiled here: python/tests/test_cookbook.py runs it, where its packages are
-    `tuplescan bench ...`     a command in a sentence is run, too, if it has an option
+    `tuplescan bench ...`     a command in a sentence is run, too, if it has an option. A benchmark is run with --quick:
+                              what all tables take, minutes, is shown nowhere
 
 Commands anywhere else, such as in an indented block, are an error: nobody would run them here."""
 import os
@@ -112,8 +113,10 @@ class Reader:
                 self.printed = None
         elif kind == 'sh' and reasons:
             self.leave_out(text, reasons)
-        elif kind in ('sh', 'inline'):
+        elif kind == 'sh':
             self.commands(text)
+        elif kind == 'inline':
+            self.commands(text + ' --quick' if text.startswith('tuplescan bench') else text)
         elif kind.startswith('file:'):
             (self.folder / kind[5:]).write_text(text)
         elif kind == 'python':
