@@ -1,6 +1,19 @@
 /* Segments of one column and at most LANES rows, in vectors that lie as the table does, wherever segments begin in
  * them: a row knows its number in its segment, and takes the total of the left half from the lane where that ends, in
  * its own vector or in the one before. Part of short_segments.h. */
+#if VECTOR_BYTES == 32
+#define NUMBERS        __m256i /* one for each lane */
+#define ALL_LANES(x)   _mm256_set1_epi32(x)
+#define LANE_NUMBERS   _mm256_set_epi32(7, 6, 5, 4, 3, 2, 1, 0)
+#define WIDEN(numbers) _mm256_cvtepu8_epi32(numbers)
+#define LESS(x, y)     _mm256_sub_epi32(x, y)
+#define BOTH(x, y)     _mm256_and_si256(x, y)
+#define TAKE(before, v, from)                                                                                          \
+    _mm256_blendv_ps(_mm256_permutevar8x32_ps((__m256)(v), from), _mm256_permutevar8x32_ps((__m256)(before), from),    \
+                     (__m256)(from))
+#define CHOOSE(numbers, bits, x, y)                                                                                    \
+    _mm256_blendv_ps((__m256)(y), (__m256)(x), (__m256)_mm256_cmpgt_epi32(BOTH(numbers, bits), ALL_LANES(0)))
+#else
 #if SUM_BYTES == 4
 #define OF_LANES(name) PASTE(name, epi32)
 #define MASK_OF(name)  PASTE(name, epi32_mask)
@@ -24,20 +37,28 @@
 #define OF_VALUES(name) PASTE(name, pd)
 #define RAW             __m512d
 #endif
+#define NUMBERS                     __m512i
+#define LESS(x, y)                  OF_LANES(_mm512_sub)(x, y)
+#define BOTH(x, y)                  _mm512_and_si512(x, y)
+#define TAKE(before, v, from)       OF_VALUES(_mm512_permutex2var)((RAW)(v), from, (RAW)(before))
+#define CHOOSE(numbers, bits, x, y) OF_VALUES(_mm512_mask_mov)((RAW)(y), MASK_OF(_mm512_test)(numbers, bits), (RAW)(x))
+#endif
 
 /* Each lane takes the lane of `v` that `from` names, and from -1 on downwards those of `before`. */
-INLINE VECTOR KERNEL(take)(VECTOR before, VECTOR v, __m512i from) {
-    return (VECTOR)OF_VALUES(_mm512_permutex2var)((RAW)v, from, (RAW)before);
+INLINE VECTOR KERNEL(take)(VECTOR before, VECTOR v, NUMBERS from) { return (VECTOR)TAKE(before, v, from); }
+
+/* The lanes of `x` whose `numbers` have one of `bits`, and the others of `y`. */
+INLINE VECTOR KERNEL(choose)(NUMBERS numbers, NUMBERS bits, VECTOR x, VECTOR y) {
+    return (VECTOR)CHOOSE(numbers, bits, x, y);
 }
 
 /* Joins two runs of `half` rows, whose sums are there. */
-INLINE VECTOR KERNEL(join_halves)(VECTOR *before, VECTOR v, __m512i rows, int half) {
-    const __m512i right = _mm512_and_si512(rows, ALL_LANES(half - 1));
-    const __m512i from = OF_LANES(_mm512_sub)(OF_LANES(_mm512_sub)(LANE_NUMBERS, ALL_LANES(1)), right);
+INLINE VECTOR KERNEL(join_halves)(VECTOR *before, VECTOR v, NUMBERS rows, int half) {
+    const NUMBERS right = BOTH(rows, ALL_LANES(half - 1));
+    const NUMBERS from = LESS(LESS(LANE_NUMBERS, ALL_LANES(1)), right);
     const VECTOR left = KERNEL(take)(*before, v, from);
     *before = v;
-    return (VECTOR)OF_VALUES(_mm512_mask_mov)((RAW)v, MASK_OF(_mm512_test)(rows, ALL_LANES(half)),
-                                              (RAW)COMBINE(left, v));
+    return KERNEL(choose)(rows, ALL_LANES(half), COMBINE(left, v), v);
 }
 
 /* Rows from `row` up to `end`, whole segments. numbers: the number of each row in its segment. */
@@ -47,7 +68,7 @@ INLINE void KERNEL(sum_run)(const struct cpu_short *all, const unsigned char *nu
     for (; row < end; row += LANES) {
         const size_t few = end - row < LANES ? end - row : LANES;
         const SUM *const from = (const SUM *)all->in + row;
-        const __m512i rows = WIDEN(_mm_loadu_si128((const __m128i *)(numbers + row)));
+        const NUMBERS rows = WIDEN(_mm_loadu_si128((const __m128i *)(numbers + row)));
         __builtin_prefetch((const void *)((uintptr_t)from + CPU_SHORT_AHEAD));
         VECTOR v = KERNEL(join_halves)(&halves[0], NAME(load_few)(from, few), rows, 1);
         v = KERNEL(join_halves)(&halves[1], v, rows, 2);
@@ -58,9 +79,7 @@ INLINE void KERNEL(sum_run)(const struct cpu_short *all, const unsigned char *nu
         v = COMBINE(start, v);
         VECTOR sums = v;
         if (all->exclusive)
-            sums = (VECTOR)OF_VALUES(_mm512_mask_mov)(
-                (RAW)start, MASK_OF(_mm512_test)(rows, rows),
-                (RAW)KERNEL(take)(before, v, OF_LANES(_mm512_sub)(LANE_NUMBERS, ALL_LANES(1))));
+            sums = KERNEL(choose)(rows, rows, KERNEL(take)(before, v, LESS(LANE_NUMBERS, ALL_LANES(1))), start);
         if (few == LANES)
             NAME(store)((SUM *)all->out + row, sums); /* which is twice as fast as one of some lanes */
         else
@@ -94,10 +113,15 @@ static size_t KERNEL(sum_flat)(const struct cpu_short *all, unsigned short rest[
     return left;
 }
 
-#undef OF_LANES
-#undef MASK_OF
+#undef NUMBERS
 #undef ALL_LANES
 #undef LANE_NUMBERS
 #undef WIDEN
+#undef LESS
+#undef BOTH
+#undef TAKE
+#undef CHOOSE
+#undef OF_LANES
+#undef MASK_OF
 #undef OF_VALUES
 #undef RAW

@@ -42,6 +42,15 @@
 #define INLINE static inline __attribute__((always_inline))
 #endif
 
+/* Before loops over the rows of a group, whose vectors are to stay in registers. */
+#if defined(SANITIZED)
+#define UNROLL
+#elif defined(__clang__)
+#define UNROLL _Pragma("unroll")
+#else
+#define UNROLL _Pragma("GCC unroll 8")
+#endif
+
 /* Past the caches, where there is such a thing: a vector to a place that is aligned to it, and a line of 64 bytes to
  * one that begins there. stream_end() has to be called before another thread may look at them. */
 typedef char stream_vector __attribute__((vector_size(VECTOR_BYTES)));

@@ -33,14 +33,6 @@ typedef int64_t MAP_TRUTH __attribute__((vector_size(VECTOR_BYTES)));
 #endif
 #define MAP_FINITE(x) MAP_IS_ZERO((x) - (x))
 
-#if defined(SANITIZED)
-#define UNROLL
-#elif defined(__clang__)
-#define UNROLL _Pragma("unroll")
-#else
-#define UNROLL _Pragma("GCC unroll 8")
-#endif
-
 /* Without an instruction for it, by the C library, which is exact and slow. */
 INLINE VECTOR NAME(fma)(VECTOR x, VECTOR y, VECTOR z) {
 #if VECTOR_BYTES == 64 && SUM_BYTES == 4
@@ -67,12 +59,7 @@ INLINE VECTOR NAME(fma)(VECTOR x, VECTOR y, VECTOR z) {
 #define KERNEL(name) PASTE(NAME(name), maps)
 #define WIDE(name)   PASTE(NAME(name), wide)
 #define MAP          struct MAP_NAME(map)
-/* Rows. Eight maps of three vectors fit in the 32 registers that wide vectors come with, four in 16. */
-#if VECTOR_BYTES == 64
-#define GROUP 8
-#else
-#define GROUP 4
-#endif
+#define GROUP        8 /* rows; with 16 registers, too: docs/lab/2026-11-28.md, recurrences without AVX-512 */
 
 /* Rules for SHUFFLE: four vectors of maps side by side, taken two at a time, become halves of two of their parts and
  * then parts; and back. */

@@ -133,18 +133,14 @@ INLINE bool KERNEL(results)(VECTOR h[GROUP], const struct cpu_state *state, cons
 }
 
 INLINE void KERNEL(fetch_ahead)(const struct NAME(map_piece) * piece, unsigned how) {
-    const uintptr_t ahead = (uintptr_t)piece->rows.ahead;
-    UNROLL
-    for (ptrdiff_t r = 0; r < GROUP; r++) {
-        __builtin_prefetch((const void *)((uintptr_t)(piece->rows.in + r * piece->rows.in_stride) + ahead));
-        if (!(how & PRODUCTS) && piece->factor_stride == piece->rows.in_stride)
-            __builtin_prefetch((const void *)((uintptr_t)(piece->factors + r * piece->factor_stride) + ahead));
-    }
+    WIDE(fetch)(&piece->rows, piece->rows.in, GROUP);
+    if (!(how & PRODUCTS) && piece->factor_stride == piece->rows.in_stride)
+        WIDE(fetch)(&piece->rows, piece->factors, GROUP);
 }
 
 /* To the next columns, or the next group. */
 INLINE void KERNEL(step)(struct NAME(map_piece) * piece, unsigned how) {
-    piece->rows.in += LANES;
+    WIDE(step)(&piece->rows);
     piece->rows.out = piece->rows.out ? piece->rows.out + LANES : NULL;
     piece->factors = how & PRODUCTS ? NULL : piece->factors + LANES;
     piece->memory += 4 * VECTOR_BYTES;
@@ -260,7 +256,7 @@ static __attribute__((noinline)) void KERNEL(next_unit)(struct cpu_state *state,
 
 INLINE struct NAME(map_piece)
     KERNEL(begin)(const struct cpu_state *state, const void *in, ptrdiff_t in_stride, void *out, ptrdiff_t out_stride) {
-    return (struct NAME(map_piece)){.rows = {in, out, in_stride, out_stride, GROUP, LANES, WIDE(ahead)(in_stride)},
+    return (struct NAME(map_piece)){.rows = WIDE(begin)(state, in, in_stride, out, out_stride, GROUP),
                                     .factors = state->factors,
                                     .factor_stride = state->factor_stride,
                                     .missing = state->missing,
@@ -405,4 +401,3 @@ static const struct cpu_element_kernels NAME(product_kernels) = {
 #undef MAP_CHOOSE
 #undef MAP_IS_ZERO
 #undef MAP_FINITE
-#undef UNROLL

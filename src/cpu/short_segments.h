@@ -169,12 +169,13 @@ INLINE void KERNEL(sum_in_order)(const struct cpu_short *all, const unsigned sho
         KERNEL(sum_more)(all, order[i]);
 }
 
-#if COLUMNS == 1 && VECTOR_BYTES == 64
+#define HAS_FLAT (COLUMNS == 1 && (VECTOR_BYTES == 64 || (VECTOR_BYTES == 32 && SUM_BYTES == 4)))
+#if HAS_FLAT
 #include "flat_segments.h"
 #endif
 
 static void KERNEL(segments)(const struct cpu_short *all) {
-#if COLUMNS == 1 && VECTOR_BYTES == 64
+#if HAS_FLAT
     unsigned short rest[CPU_SHORT_SEGMENTS + 1];
     const size_t left = KERNEL(sum_flat)(all, rest);
     if (left < all->count) {
@@ -185,6 +186,7 @@ static void KERNEL(segments)(const struct cpu_short *all) {
     KERNEL(sum_in_order)(all, NULL, all->count);
 }
 
+#undef HAS_FLAT
 #undef FEW
 #undef FIRST_ROW
 #undef PACK_ONE
