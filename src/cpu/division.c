@@ -23,7 +23,8 @@ enum {
     CHUNK = 65536,
     STREAM_RUN = 1024,   /* less than this between gaps is not written past the caches: half lines would count */
     ASK_BLOCK = 4 << 20, /* of sums, between two looks at interrupt_came(): a millisecond */
-    CHECK_BLOCK = 65536  /* looked through again when some sum in it is wrong */
+    NUMBER_ROWS = 4 * TABLE_UNIT_ROWS, /* from here on products of one coefficient for all pay for being made */
+    CHECK_BLOCK = 65536                /* looked through again when some sum in it is wrong */
 };
 
 struct division_limits division_limits = {
@@ -155,11 +156,13 @@ static void lay_out_worker(struct division *division) {
     division->row_bytes = round_up(panel_bytes, CPU_ALIGNMENT) * (division->element->bytes / division->value_bytes);
     if (scan->factors.data)
         division->factor_bytes = round_up(factors_rows(division) * panel_bytes, CPU_ALIGNMENT);
+    if (scan->factors.data && !scan->factors.per_column && scan->factors.stride == 0 && scan->in.rows >= NUMBER_ROWS)
+        division->product_bytes = CPU_PRODUCTS * division->value_bytes;
     const size_t stack_rows = division->element->ordered ? division->top + 1 + division->blocks : 0;
     division->has_edges = scan->state || division->in_format || division->out_format;
     division->edge_bytes = division->has_edges ? edge_bytes(division, panel_bytes) : 0;
     division->worker_bytes =
-        division->edge_bytes + division->factor_bytes +
+        division->edge_bytes + division->factor_bytes + division->product_bytes +
         (CPU_STACK_ROW + stack_rows + WORKER_ROWS) * division->row_bytes +
         ((size_t)division->stage_in + (size_t)division->stage_out + (size_t)division->convert_out) *
             division->block_bytes;

@@ -46,8 +46,9 @@ struct division {
     size_t ask_rows;    /* rows between two looks at interrupt_came() */
     bool stage_in;      /* rows are first copied side by side, as values of the sums' type, in the order of the table */
     bool stage_factors; /* coefficients are first made rows of the values' type */
-    size_t factor_bytes; /* of the buffer for them */
-    bool stage_out;      /* sums are first written side by side into a small buffer, in the order of the table */
+    size_t factor_bytes;  /* of the buffer for them */
+    size_t product_bytes; /* for cpu_state.products */
+    bool stage_out;       /* sums are first written side by side into a small buffer, in the order of the table */
     enum cpu_format in_format, out_format; /* what the kernel reads and writes of tables that are not staged */
     bool stream;                           /* results leave the caches, or the buffer, past the caches */
     bool convert_out;   /* and are before made values of the type that they have outside, in another buffer */

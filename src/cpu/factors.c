@@ -47,6 +47,7 @@ size_t factors_point(struct worker *worker, const struct division *division, con
                      size_t rows) {
     const struct scan_factors *factors = &division->scan->factors;
     const bool is_first = factors->shifted && row == 0;
+    worker->state.factors_alike = !factors->per_column;
     if (!division->stage_factors && !is_first) {
         worker->state.factors = cell(division, part, row);
         worker->state.factor_stride = factors->stride;

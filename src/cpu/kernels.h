@@ -44,8 +44,13 @@ struct cpu_state {
     uint64_t unit;       /* units whose totals are on the stack as blocks */
     const void *factors; /* recurrences: the coefficients of the first row that comes, and elements from row to row */
     ptrdiff_t factor_stride;
-    size_t missing;     /* maps: rows of the next group that came before, as maps in rows of row_bytes at `absent` */
-    const char *absent; /* the row of results of a scan, or of values, is that of the first row after them */
+    bool factors_alike;    /* they are the same in all columns */
+    size_t alike_groups;   /* from the unit's first on, that were gone through as such; */
+    size_t number_groups;  /* and that have one number as coefficient */
+    void *products;        /* CPU_PRODUCTS values, for what is known of that number; NULL: it is not kept */
+    size_t products_known; /* of groups in a unit, from the first on */
+    size_t missing;        /* maps: rows of the next group that came before, as maps in rows of row_bytes at `absent` */
+    const char *absent;    /* the row of results of a scan, or of values, is that of the first row after them */
     enum cpu_format in_format, out_format;
     bool exclusive;
     bool past_caches;   /* the output is to be written past the caches; it is aligned to vectors unless `turns` */
@@ -53,6 +58,9 @@ struct cpu_state {
     bool signed_values; /* for that */
     bool overflowed;    /* set when some sum of the calls so far left its type; never cleared here */
 };
+
+/* The most levels of groups in a unit, and how much room there is for products. */
+enum { CPU_LEVELS = 8, CPU_PRODUCTS = 16 * (64 + 3) };
 
 /* Rows of cpu_state.memory that lie before the stack. */
 enum {

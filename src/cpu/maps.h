@@ -7,10 +7,10 @@
 #include "map_vectors.h"
 
 /* What a group is, as far as compilers are told it as a constant: all of its rows are there; they are of products; its
- * lanes are of several units (map_units.h). */
+ * lanes are of several units (map_units.h); coefficients may be the same in all columns (map_alike.h). */
 #ifndef MAPS_HOW
 #define MAPS_HOW
-enum { WHOLE = 1, PRODUCTS = 2, SPREAD = 4, STATE_UNIT_ROWS = 512 };
+enum { WHOLE = 1, PRODUCTS = 2, SPREAD = 4, ALIKE = 8, STATE_UNIT_ROWS = 512 };
 #endif
 
 /* Where the lanes of a vector are, from the place of lane 0 on. */
@@ -132,6 +132,8 @@ INLINE bool KERNEL(results)(VECTOR h[GROUP], const struct cpu_state *state, cons
     return KERNEL(any)(KERNEL(there)((MAP_TRUTH)~MAP_IS_ZERO(finite), piece->rows.lanes));
 }
 
+#include "map_alike.h"
+
 INLINE void KERNEL(fetch_ahead)(const struct NAME(map_piece) * piece, unsigned how) {
     WIDE(fetch)(&piece->rows, piece->rows.in, GROUP);
     if (!(how & PRODUCTS) && piece->factor_stride == piece->rows.in_stride)
@@ -187,47 +189,50 @@ static __attribute__((noinline)) void KERNEL(scan_slowly)(const struct cpu_state
     KERNEL(put)(h, state, piece, lines, keeps_last, piece->missing, piece->rows.rows);
 }
 
-INLINE void KERNEL(scan_piece)(const struct cpu_state *state, const struct NAME(map_piece) * piece,
-                               struct NAME(line) * lines, bool keeps_last, unsigned how) {
-    if (piece->missing > 0 || piece->rows.rows < GROUP || piece->rows.lanes < LANES) {
+INLINE void KERNEL(scan_piece)(const struct cpu_state *state, const struct NAME(alike) * alike,
+                               const struct NAME(map_piece) * piece, struct NAME(line) * lines, bool keeps_last,
+                               unsigned how) {
+    if (how & ALIKE ? !alike : piece->missing > 0 || piece->rows.rows < GROUP || piece->rows.lanes < LANES) {
         KERNEL(scan_slowly)(state, piece, lines, keeps_last, true);
         return;
     }
     VECTOR h[GROUP];
     KERNEL(fetch_ahead)(piece, how);
-    if (KERNEL(results)(h, state, piece, MAP_RESETS, WHOLE | how))
+    const bool fails = how & ALIKE ? KERNEL(alike_results)(h, alike, state, piece)
+                                   : KERNEL(results)(h, state, piece, MAP_RESETS, WHOLE | how);
+    if (fails)
         KERNEL(scan_slowly)(state, piece, lines, keeps_last, false);
     else
         KERNEL(put)(h, state, piece, lines, keeps_last, 0, GROUP);
 }
 
-/* A group, or the fewer rows that are there. */
-INLINE void KERNEL(scan_rows)(const struct cpu_state *state, struct NAME(map_piece) piece, struct NAME(line) * lines,
-                              bool keeps_last, unsigned how) {
+/* A group, or the fewer rows that are there. alike: what is known of the group, or NULL. */
+INLINE void KERNEL(scan_rows)(const struct cpu_state *state, const struct NAME(alike) * alike,
+                              struct NAME(map_piece) piece, struct NAME(line) * lines, bool keeps_last, unsigned how) {
     size_t left = state->columns;
     piece.rows.lanes = LANES;
     for (; left >= LANES; left -= LANES) {
-        KERNEL(scan_piece)(state, &piece, lines, keeps_last, how);
+        KERNEL(scan_piece)(state, alike, &piece, lines, keeps_last, how);
         KERNEL(step)(&piece, how);
     }
     piece.rows.lanes = left;
     if (left > 0)
-        KERNEL(scan_piece)(state, &piece, lines, keeps_last, how);
+        KERNEL(scan_piece)(state, alike, &piece, lines, keeps_last, how);
 #if CAN_TURN
     for (size_t r = 0; lines && left == 0 && r < piece.rows.rows; r++)
         NAME(end_line)(&lines[r], (VECTOR){0}, 0);
 #endif
 }
 
-INLINE void KERNEL(scan_past_caches)(const struct cpu_state *state, struct NAME(map_piece) piece, bool keeps_last,
-                                     unsigned how) {
+INLINE void KERNEL(scan_past_caches)(const struct cpu_state *state, const struct NAME(alike) * alike,
+                                     struct NAME(map_piece) piece, bool keeps_last, unsigned how) {
 #if CAN_TURN
     struct NAME(line) lines[GROUP];
     for (ptrdiff_t r = 0; r < GROUP; r++)
         lines[r] = NAME(begin_line)(piece.rows.out + r * piece.rows.out_stride);
-    KERNEL(scan_rows)(state, piece, lines, keeps_last, how);
+    KERNEL(scan_rows)(state, alike, piece, lines, keeps_last, how);
 #else
-    KERNEL(scan_rows)(state, piece, NULL, keeps_last, how);
+    KERNEL(scan_rows)(state, alike, piece, NULL, keeps_last, how);
 #endif
 }
 
@@ -236,7 +241,7 @@ static __attribute__((noinline)) void KERNEL(next_unit)(struct cpu_state *state,
     const enum map_known known = how & PRODUCTS ? MAP_PRODUCT : MAP_CAREFUL;
     const size_t pitch = state->row_bytes;
     const uint64_t unit = state->unit++;
-    state->group = 0;
+    state->group = state->alike_groups = state->number_groups = 0;
     for (char *memory = state->memory; memory < state->memory + pitch; memory += 4 * VECTOR_BYTES) {
         char *const blocks = memory + (CPU_STACK_ROW + state->top + 1) * pitch, *block = blocks;
         MAP total = MAP_NAME(map_settle)(KERNEL(load)(blocks - pitch), known);
@@ -266,24 +271,36 @@ INLINE struct NAME(map_piece)
 }
 
 INLINE void KERNEL(scan_any)(struct cpu_state *state, struct NAME(map_piece) piece, size_t rows, unsigned how) {
+    struct NAME(alike) alike;
     for (size_t done = 0; done < rows; done += piece.rows.rows, piece.missing = 0) {
         const size_t room = GROUP - piece.missing;
         piece.rows.rows = rows - done < room ? rows - done : room;
         if (state->group == state->groups)
             KERNEL(next_unit)(state, true, how);
-        const bool is_last = done + piece.rows.rows == rows;
-        if (state->past_caches && piece.rows.rows == GROUP)
-            KERNEL(scan_past_caches)(state, piece, is_last, how);
+        const bool is_last = done + piece.rows.rows == rows, whole = piece.rows.rows == GROUP;
+        const bool known = (how & ALIKE) && whole && KERNEL(find_alike)(&alike, state, &piece);
+        if (state->past_caches && whole)
+            KERNEL(scan_past_caches)(state, known ? &alike : NULL, piece, is_last, how);
         else
-            KERNEL(scan_rows)(state, piece, NULL, is_last, how);
+            KERNEL(scan_rows)(state, known ? &alike : NULL, piece, NULL, is_last, how);
         state->group++;
+        if (known)
+            KERNEL(note_alike)(state, &piece);
         KERNEL(step_down)(&piece, how);
     }
 }
 
+static __attribute__((noinline)) void KERNEL(scan_alike)(struct cpu_state *state, const void *in, ptrdiff_t in_stride,
+                                                         void *out, ptrdiff_t out_stride, size_t rows) {
+    KERNEL(scan_any)(state, KERNEL(begin)(state, in, in_stride, out, out_stride), rows, ALIKE);
+}
+
 static void KERNEL(scan)(struct cpu_state *state, const void *in, ptrdiff_t in_stride, void *out, ptrdiff_t out_stride,
                          size_t rows) {
-    KERNEL(scan_any)(state, KERNEL(begin)(state, in, in_stride, out, out_stride), rows, 0);
+    if (KERNEL(looks_for_alike)(state))
+        KERNEL(scan_alike)(state, in, in_stride, out, out_stride, rows);
+    else
+        KERNEL(scan_any)(state, KERNEL(begin)(state, in, in_stride, out, out_stride), rows, 0);
 }
 
 static void KERNEL(scan_products)(struct cpu_state *state, const void *in, ptrdiff_t in_stride, void *out,
@@ -291,73 +308,15 @@ static void KERNEL(scan_products)(struct cpu_state *state, const void *in, ptrdi
     KERNEL(scan_any)(state, KERNEL(begin)(state, in, in_stride, out, out_stride), rows, PRODUCTS);
 }
 
-/* The total of a group, with those of the halves that it completes, on the stack. Returns whether it is not finite. */
-INLINE bool KERNEL(total)(const struct cpu_state *state, const struct NAME(map_piece) * piece, enum map_known known,
-                          unsigned how) {
-    char *stack = piece->memory + CPU_STACK_ROW * piece->pitch;
-    MAP v[GROUP];
-    /* Rows that are not there are not joined: they would make +0.0 of the factor of a row that resets by -0.0. */
-    const size_t missing = how & WHOLE ? 0 : piece->missing;
-    const size_t rows = how & WHOLE ? GROUP : missing + piece->rows.rows;
-    KERNEL(load_group)(v, piece, how);
-    for (size_t half = 1; half < GROUP; half *= 2)
-        for (size_t r = 0; r < GROUP; r += 2 * half)
-            if (r + 2 * half <= missing)
-                v[r] = v[r + half];
-            else if (r + half < rows)
-                v[r] = JOIN(v[r], v[r + half], known);
-    for (size_t bits = state->group; bits & 1; bits >>= 1, stack += piece->pitch)
-        v[0] = JOIN(KERNEL(load)(stack), v[0], known);
-    KERNEL(store)(stack, v[0]);
-    const MAP_TRUTH finite = MAP_FINITE(v[0].factor) & MAP_FINITE(v[0].rest) & MAP_FINITE(v[0].term);
-    return KERNEL(any)(KERNEL(there)((MAP_TRUTH)~finite, piece->rows.lanes));
-}
-
-INLINE void KERNEL(total_of_piece)(const struct cpu_state *state, const struct NAME(map_piece) * piece, unsigned how) {
-    const enum map_known fast = how & PRODUCTS ? MAP_PLAIN : MAP_RESETS;
-    const enum map_known careful = how & PRODUCTS ? MAP_PRODUCT : MAP_CAREFUL;
-    const bool whole = (how & SPREAD) || (piece->rows.rows == GROUP && piece->missing == 0);
-    if (!whole || KERNEL(total)(state, piece, fast, WHOLE | how))
-        KERNEL(total)(state, piece, careful, how);
-}
-
-INLINE void KERNEL(totals_of_any)(struct cpu_state *state, struct NAME(map_piece) first, size_t rows, unsigned how) {
-    for (size_t done = 0; done < rows; done += first.rows.rows, first.missing = 0) {
-        const size_t room = GROUP - first.missing;
-        first.rows.rows = rows - done < room ? rows - done : room;
-        if (state->group == state->groups)
-            KERNEL(next_unit)(state, false, how);
-        struct NAME(map_piece) piece = first;
-        size_t left = state->columns;
-        for (; left >= LANES; left -= LANES, KERNEL(step)(&piece, how))
-            KERNEL(total_of_piece)(state, &piece, how);
-        piece.rows.lanes = left;
-        if (left > 0)
-            KERNEL(total_of_piece)(state, &piece, how);
-        state->group++;
-        KERNEL(step_down)(&first, how);
-    }
-}
-
-static void KERNEL(totals)(struct cpu_state *state, const void *in, ptrdiff_t in_stride, size_t rows) {
-    KERNEL(totals_of_any)(state, KERNEL(begin)(state, in, in_stride, NULL, 0), rows, 0);
-}
-
-static void KERNEL(totals_of_products)(struct cpu_state *state, const void *in, ptrdiff_t in_stride, size_t rows) {
-    KERNEL(totals_of_any)(state, KERNEL(begin)(state, in, in_stride, NULL, 0), rows, PRODUCTS);
-}
-
+#include "map_totals.h"
 #include "map_units.h"
 
-/* From half a vector on, columns have lanes enough. */
+/* From there on columns have lanes enough. */
 #define NARROW(scan, totals)                                                                                           \
     { KERNEL(scan), KERNEL(totals), GROUP, 0, false, 0, CAN_TURN, NULL }
 #if LANES == 16
 #define ALL_NARROW(...)                                                                                                \
-    {                                                                                                                  \
-        [1] = __VA_ARGS__, [2] = __VA_ARGS__, [3] = __VA_ARGS__, [4] = __VA_ARGS__, [5] = __VA_ARGS__,                 \
-        [6] = __VA_ARGS__, [7] = __VA_ARGS__, [8] = __VA_ARGS__                                                        \
-    }
+    { [1] = __VA_ARGS__, [2] = __VA_ARGS__, [3] = __VA_ARGS__, [4] = __VA_ARGS__, [5] = __VA_ARGS__ }
 #elif LANES == 8
 #define ALL_NARROW(...)                                                                                                \
     { [1] = __VA_ARGS__, [2] = __VA_ARGS__, [3] = __VA_ARGS__, [4] = __VA_ARGS__ }

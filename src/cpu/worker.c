@@ -14,13 +14,15 @@ struct worker worker_make(const struct division *division, char *memory) {
     worker.sums = worker.above + division->row_bytes;
     worker.edge = worker.sums + division->row_bytes;
     worker.block_factors = worker.edge + division->edge_bytes;
-    worker.block_in = worker.block_factors + division->factor_bytes;
+    char *const products = worker.block_factors + division->factor_bytes;
+    worker.block_in = products + division->product_bytes;
     worker.block_out = worker.block_in + (division->stage_in ? division->block_bytes : 0);
     worker.block_converted = worker.block_out + (division->stage_out ? division->block_bytes : 0);
     worker.state = (struct cpu_state){
         .memory = worker.block_converted + (division->convert_out ? division->block_bytes : 0),
         .row_bytes = division->kernel->packed ? division->kernels->vector_bytes : division->row_bytes,
         .groups = division->groups,
+        .products = division->product_bytes > 0 ? products : NULL,
         .top = division->top,
         .in_format = division->in_format,
         .out_format = division->out_format,
@@ -155,6 +157,7 @@ void worker_begin(struct worker *worker, const struct division *division, const 
     }
     worker->state.columns = part->columns;
     worker->state.group = 0;
+    worker->state.alike_groups = worker->state.number_groups = 0;
     worker->state.unit = 0;
     worker->state.check = false;
     worker->state.overflowed = false;
