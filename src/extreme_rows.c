@@ -39,7 +39,7 @@ static table_status validate_beside(const struct call *call, const struct table_
                                     const struct table_view *view, table_type type, ptrdiff_t step,
                                     struct table_view *checked) {
     const struct scan *scan = &call->scan;
-    struct table_view rows, whole;
+    struct table_view hulls[2];
     table_status status = validate_table(name, view, checked);
     if (status != TABLE_OK)
         return status;
@@ -49,14 +49,15 @@ static table_status validate_beside(const struct call *call, const struct table_
     if (checked->type != type)
         return status_fail(TABLE_ERROR_TYPE, "%s->type is %s and in->type is %s", name, table_type_name(checked->type),
                            table_type_name(type));
-    if (!ranges_hull(checked, scan->ranges.count, step, &whole))
+    const struct table_view *const whole = ranges_hull(checked, scan->ranges.count, step, &hulls[0]);
+    if (!whole)
         return status_fail(TABLE_ERROR_TOO_LARGE, "%s: %zu tables with steps of %td cannot be addressed", name,
                            scan->ranges.count, step);
     if (checked->rows > 0 && checked->columns > 0 && backend_device_of(checked->data) != call->device)
         return status_fail(TABLE_ERROR_BACKEND, "%s is not on the same side as rows", name);
-    ranges_hull(&scan->out, scan->ranges.count, scan->ranges.out, &rows);
-    status = validate_apart("rows", &rows, name, &whole, false);
-    return status == TABLE_OK ? validate_carries(options, scan->ranges.count, name, &whole, checked->columns, false)
+    const struct table_view *const rows = ranges_hull(&scan->out, scan->ranges.count, scan->ranges.out, &hulls[1]);
+    status = validate_apart("rows", rows, name, whole, false);
+    return status == TABLE_OK ? validate_carries(options, scan->ranges.count, name, whole, checked->columns, false)
                               : status;
 }
 
@@ -64,7 +65,7 @@ static table_status validate_rows(const struct table_view *rows, uint64_t first,
                                   const struct table_scan_options *options, enum call_form form, struct call *call) {
     const struct range_list ranges = ranges_of(options);
     struct table_scan_options joined = *options;
-    struct table_view checked, whole;
+    struct table_view checked, hull;
     table_status status = refuse(CALLER_EXTREME_ROWS, options);
     if (status == TABLE_OK)
         status = validate_table("rows", rows, &checked);
@@ -76,8 +77,8 @@ static table_status validate_rows(const struct table_view *rows, uint64_t first,
     if (first > INT64_MAX || rows->rows > INT64_MAX - first)
         return status_fail(TABLE_ERROR_TOO_LARGE, "first %llu: %zu rows more cannot be counted",
                            (unsigned long long)first, rows->rows);
-    ranges_hull(&checked, ranges.count, ranges.out, &whole);
-    status = validate_carries(options, ranges.count, "rows", &whole, rows->columns, true);
+    const struct table_view *const whole = ranges_hull(&checked, ranges.count, ranges.out, &hull);
+    status = validate_carries(options, ranges.count, "rows", whole ? whole : &checked, rows->columns, true);
     joined.operation = TABLE_MAXIMUM;
     joined.in_step = joined.out_step;
     if (status == TABLE_OK)

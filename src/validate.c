@@ -68,19 +68,19 @@ table_status validate_row(const char *name, const void *row, size_t columns, tab
 table_status validate_named(const struct call *call, const struct table_view *out, const struct plan_memory *named,
                             unsigned count) {
     const struct scan *scan = &call->scan;
-    struct table_view in, whole, views[VALIDATE_NAMED_MOST] = {{0}};
+    struct table_view read, written, views[VALIDATE_NAMED_MOST] = {{0}};
+    const struct table_view *const in = ranges_hull(&scan->in, scan->ranges.count, scan->ranges.in, &read);
+    const struct table_view *const whole = ranges_hull(out, scan->ranges.count, scan->ranges.out, &written);
     table_status status = TABLE_OK;
-    ranges_hull(&scan->in, scan->ranges.count, scan->ranges.in, &in);
-    ranges_hull(out, scan->ranges.count, scan->ranges.out, &whole);
     for (unsigned i = 0; i < count && status == TABLE_OK; i++) {
         const struct plan_memory *one = &named[i];
         if (!one->memory)
             continue;
         status = validate_row(one->name, one->memory, one->count, one->type, &views[i]);
         if (status == TABLE_OK && !one->is_of_inputs)
-            status = validate_apart(one->name, &views[i], call->in_name, &in, false);
+            status = validate_apart(one->name, &views[i], call->in_name, in, false);
         if (status == TABLE_OK && out->data)
-            status = validate_apart(one->name, &views[i], call->out_name, &whole, false);
+            status = validate_apart(one->name, &views[i], call->out_name, whole, false);
         if (status == TABLE_OK && call->a.data && !one->is_of_inputs)
             status = validate_apart(one->name, &views[i], "a", &call->a, false);
         for (unsigned j = 0; j < i && status == TABLE_OK; j++)
@@ -156,21 +156,23 @@ static table_status validate_types(struct scan *scan, table_operation operation,
 static table_status validate_ranges(struct call *call, const struct table_view *out, bool is_same, const char *but) {
     struct scan *scan = &call->scan;
     struct range_list *ranges = &scan->ranges;
-    struct table_view read, written;
+    struct table_view hulls[2];
     size_t values;
-    if (!checked_multiply(ranges->count, out->rows, &values) || !checked_multiply(values, out->columns, &values) ||
-        !checked_multiply(values, sizeof(uint64_t), &values))
+    if (scan_is_batch(scan) &&
+        (!checked_multiply(ranges->count, out->rows, &values) || !checked_multiply(values, out->columns, &values) ||
+         !checked_multiply(values, sizeof(uint64_t), &values)))
         return status_fail(TABLE_ERROR_TOO_LARGE, "options->tables: %zu tables of %zu x %zu values cannot be addressed",
                            ranges->count, out->rows, out->columns);
     if (scan->in.rows == 0) /* nothing is where the step leads to */
         ranges->in = 0;
-    if (!ranges_hull(&scan->in, ranges->count, ranges->in, &read) ||
-        !ranges_hull(out, ranges->count, ranges->out, &written))
+    const struct table_view *const read = ranges_hull(&scan->in, ranges->count, ranges->in, &hulls[0]);
+    const struct table_view *const written = ranges_hull(out, ranges->count, ranges->out, &hulls[1]);
+    if (!read || !written)
         return status_fail(TABLE_ERROR_TOO_LARGE, "options: %zu tables with steps of %td and %td cannot be addressed",
                            ranges->count, ranges->in, ranges->out);
     if (scan_is_batch(scan) && !ranges_are_apart(out, ranges->count, ranges->out))
         return status_fail(TABLE_ERROR_OVERLAP, "options->out_step %td: its tables share elements", ranges->out);
-    if ((is_same && ranges->in == ranges->out) || views_are_apart(&read, &written))
+    if ((is_same && ranges->in == ranges->out) || views_are_apart(read, written))
         return TABLE_OK;
     return status_fail(TABLE_ERROR_OVERLAP, "%s and %s share memory, and %s is not %s%s (same data, type%s)",
                        call->in_name, call->out_name, call->in_name, call->out_name, but,

@@ -9,7 +9,7 @@ table_status validate_factors(const struct table_view *a, const struct table_sca
     struct scan *scan = &call->scan;
     const struct range_list *ranges = &scan->ranges;
     const struct table_view *b = &scan->in;
-    struct table_view hull, whole;
+    struct table_view hulls[2];
     table_status status = validate_table("a", a, &call->a);
     if (status == TABLE_OK && a->type != b->type && a->type != scan->element->type)
         status = status_fail(TABLE_ERROR_TYPE, "a->type is %s, and b->type %s: it is not that, nor %s",
@@ -20,7 +20,7 @@ table_status validate_factors(const struct table_view *a, const struct table_sca
                              "table of coefficients",
                              a->rows, a->columns, b->rows, b->columns);
     if (status == TABLE_OK && b->rows > 0 && b->columns > 0 &&
-        !ranges_hull(&call->a, ranges->count, options->coefficient_step, &hull))
+        !ranges_hull(&call->a, ranges->count, options->coefficient_step, &hulls[0]))
         status =
             status_fail(TABLE_ERROR_TOO_LARGE, "options->coefficient_step %td: a of %zu tables cannot be addressed",
                         options->coefficient_step, ranges->count);
@@ -35,10 +35,11 @@ table_status validate_factors(const struct table_view *a, const struct table_sca
                                           .per_column = a->columns > 1 || b->columns == 1,
                                           .shifted = options->shifted_coefficients,
                                           .first = options->first_coefficients};
-    ranges_hull(&call->a, ranges->count, scan->factors.step, &hull);
-    ranges_hull(&scan->out, ranges->count, ranges->out, &whole);
-    call->a = hull;
-    return scan->out.data ? validate_apart("a", &call->a, "h", &whole, false) : TABLE_OK;
+    const struct table_view *const all = ranges_hull(&call->a, ranges->count, scan->factors.step, &hulls[0]);
+    const struct table_view *const results = ranges_hull(&scan->out, ranges->count, ranges->out, &hulls[1]);
+    if (all) /* or `b` has no values, and no coefficient is read */
+        call->a = *all;
+    return scan->out.data ? validate_apart("a", &call->a, "h", results, false) : TABLE_OK;
 }
 
 /* Where coefficients are, and what does not begin as it has to. */

@@ -7,7 +7,7 @@ size_t view_length(ptrdiff_t stride) { return stride < 0 ? 0 - (size_t)stride : 
 ptrdiff_t view_step(const struct table_view *view) { return view->stride * (ptrdiff_t)table_type_size(view->type); }
 
 bool view_span(const struct table_view *view, struct span *span) {
-    const size_t size = table_type_size(view->type);
+    const size_t size = type_bytes(view->type);
     size_t gaps, elements;
     *span = (struct span){(uintptr_t)view->data, 0};
     if (view->rows == 0 || view->columns == 0)
@@ -65,11 +65,11 @@ struct table_view view_rows(const struct table_view *view, size_t first, size_t 
     return some;
 }
 
-bool ranges_hull(const struct table_view *view, size_t count, ptrdiff_t step, struct table_view *hull) {
+const struct table_view *ranges_hull_of_more(const struct table_view *view, size_t count, ptrdiff_t step,
+                                             struct table_view *hull) {
+    if (view->rows == 0 || view->columns == 0)
+        return view;
     const ptrdiff_t size = (ptrdiff_t)table_type_size(view->type);
-    *hull = *view;
-    if (count == 1 || view->rows == 0 || view->columns == 0)
-        return true;
     const ptrdiff_t rows = (ptrdiff_t)(view->rows - 1) * view->stride;
     ptrdiff_t begin, end = (ptrdiff_t)view->columns, shift, length, bytes;
     if (count - 1 > PTRDIFF_MAX || __builtin_mul_overflow((ptrdiff_t)(count - 1), step, &shift) ||
@@ -77,12 +77,13 @@ bool ranges_hull(const struct table_view *view, size_t count, ptrdiff_t step, st
         __builtin_add_overflow(end, rows > 0 ? rows : 0, &end) ||
         __builtin_add_overflow(end, shift > 0 ? shift : 0, &end) || __builtin_sub_overflow(end, begin, &length) ||
         __builtin_mul_overflow(length, size, &bytes))
-        return false;
-    hull->data = (char *)view->data + begin * size;
-    hull->rows = 1;
-    hull->columns = (size_t)length;
-    hull->stride = length;
-    return true;
+        return NULL;
+    *hull = (struct table_view){.data = (char *)view->data + begin * size,
+                                .rows = 1,
+                                .columns = (size_t)length,
+                                .stride = length,
+                                .type = view->type};
+    return hull;
 }
 
 /* Whole ranges lie apart, or between the rows of one another. */

@@ -6,7 +6,7 @@
 
 /* Whether values of the type may lie there. Sizes are powers of two. */
 static inline bool view_is_aligned(const void *data, table_type type) {
-    return ((uintptr_t)data & (table_type_size(type) - 1)) == 0;
+    return ((uintptr_t)data & (type_bytes(type) - 1)) == 0;
 }
 
 /* A stride, or a step from range to range, without its sign. */
@@ -41,9 +41,15 @@ struct table_view view_rows(const struct table_view *view, size_t first, size_t 
 
 /* Ranges (range_list.h), `count` of the view's shape, each `step` values after the one before it: */
 
-/* All that lies between the first and the last value of the ranges, as a table of one row; of one range, the view
- * itself. False where that cannot be addressed; the view is known to fit. */
-bool ranges_hull(const struct table_view *view, size_t count, ptrdiff_t step, struct table_view *hull);
+/* All that lies between the first and the last value of the ranges, as a table of one row, made at `hull`. Of one range
+ * it is the view itself, for which small calls need not ask. NULL where that cannot be addressed; the view is known to
+ * fit. */
+const struct table_view *ranges_hull_of_more(const struct table_view *view, size_t count, ptrdiff_t step,
+                                             struct table_view *hull);
+static inline const struct table_view *ranges_hull(const struct table_view *view, size_t count, ptrdiff_t step,
+                                                   struct table_view *hull) {
+    return count == 1 ? view : ranges_hull_of_more(view, count, step, hull);
+}
 
 /* Whether each value belongs to one range alone, of more than one. Their hull can be addressed. */
 bool ranges_are_apart(const struct table_view *view, size_t count, ptrdiff_t step);
