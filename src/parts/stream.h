@@ -105,9 +105,10 @@ table_status stream_sum_check(struct stream *stream);
 /* Before the first piece: what the sum begins with, as a row of results. */
 table_status stream_sum_start(const struct stream *stream, void *row);
 
-/* Bytes that the sum keeps between two pieces; and makes room for these, if there is more than one piece. */
+/* Bytes that the sum keeps between two pieces, 0 where these are the caller's own; and makes room for them, if there is
+ * more than one piece. */
 table_status stream_sum_bytes(const struct stream *stream, size_t *bytes);
-table_status stream_sum_open(struct stream *stream);
+table_status stream_sum_open(struct stream *stream, size_t bytes);
 
 /* Sums no rows: carry_out and *first_overflow are those of an empty table, and the state has begun. */
 table_status stream_sum_begin(struct stream *stream);

@@ -91,13 +91,13 @@ static bool goes_without_threads(const struct stream *stream) {
 table_status stream_choose_slots(struct stream *stream) {
     const table_stream_options *options = stream->options;
     const size_t memory = options->memory && options->memory < MEMORY_MOST ? options->memory : MEMORY_MOST;
-    size_t row, kept;
-    const table_status status = stream_sum_bytes(stream, &kept);
+    size_t row, state, kept;
+    const table_status status = stream_sum_bytes(stream, &state);
     if (status != TABLE_OK)
         return status;
     if (!checked_add(stream->source.row_bytes, stream->out_bytes, &row) ||
         !checked_add(row, stream->factor_bytes, &row) || row > SIZE_MAX / 16 - PAGE ||
-        !checked_add(kept, stream->source.row_bytes, &kept) || kept > MEMORY_MOST)
+        !checked_add(state, stream->source.row_bytes, &kept) || kept > MEMORY_MOST)
         return status_fail(TABLE_ERROR_TOO_LARGE, "a row of %zu bytes is too large", stream->source.row_bytes);
     stream->slot_count = 1;
     stream->slot_rows = (size_t)options->rows;
@@ -118,7 +118,7 @@ table_status stream_choose_slots(struct stream *stream) {
             stream->slot_count--;
     }
     stream->report.memory = kept;
-    return stream_sum_open(stream);
+    return stream_sum_open(stream, state);
 }
 
 table_status stream_allocate(struct stream *stream) {

@@ -114,11 +114,9 @@ table_status stream_sum_bytes(const struct stream *stream, size_t *bytes) {
     return scan->state ? TABLE_OK : state_bytes(scan->element, scan->in.columns, bytes);
 }
 
-table_status stream_sum_open(struct stream *stream) {
-    size_t bytes;
-    const table_status status = stream_sum_bytes(stream, &bytes);
-    if (stream->call.scan.state || status != TABLE_OK)
-        return status;
+table_status stream_sum_open(struct stream *stream, size_t bytes) {
+    if (bytes == 0)
+        return TABLE_OK;
     stream->state = stream->call.scan.state = calloc(1, bytes); /* aligned for everything */
     return stream->state ? TABLE_OK
                          : status_fail(TABLE_ERROR_HOST_MEMORY, "%zu bytes for what a sum of %zu columns remembers",
