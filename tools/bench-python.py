@@ -5,7 +5,8 @@ Times are the best of several rounds. Of a large table in milliseconds, on a GPU
 other; "error" is the largest difference from sums in float64 in its last 2^22 values. Of 4 x 3 values in microseconds
 until the call returns.
 
---segments A:B: segments of A to B rows beside pandas' and polars' sums of groups, in milliseconds.
+--segments A:B, or pareto: segments of A to B rows, or of Pareto lengths (index 1.1, from 1 row on), beside pandas' and
+polars' sums of groups, in milliseconds.
 
 --recurrences: linear recurrences beside their peers, torch's associative_scan, jax.lax.associative_scan, fla
 (flash-linear-attention) and accelerated-scan. "of memcpy" is the speed as part of that at which the bytes are copied
@@ -111,9 +112,12 @@ def of_polars(polars, x, keys):
 
 
 def compare_segments(shape, options):
-    least, most = options.segments
-    x, lengths = np.random.default_rng(1).random(shape, dtype="f4"), np.random.default_rng(2)
-    lengths = lengths.integers(least, most + 1, shape[0] // max(least, 1) + 1)
+    x, random = np.random.default_rng(1).random(shape, dtype="f4"), np.random.default_rng(2)
+    if options.segments == "pareto":
+        lengths = np.minimum(1 + random.pareto(1.1, shape[0]), shape[0]).astype("i8")
+    else:
+        least, most = map(int, options.segments.split(":"))
+        lengths = random.integers(least, most + 1, shape[0] // max(least, 1) + 1)
     ends = np.minimum(np.cumsum(lengths), shape[0])
     offsets = np.append(0, ends[: np.searchsorted(ends, shape[0]) + 1])
     keys = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
@@ -315,7 +319,7 @@ def main():
     parser.add_argument("--columns", type=int, nargs="*", default=(1, 4, 16, 1024))
     parser.add_argument("--values", type=float, default=None, help="by default 2^22 on the CPU, 2^27 on a GPU")
     parser.add_argument("--rounds", type=int, default=5, help="0: recurrences are compiled and compared, not measured")
-    parser.add_argument("--segments", type=lambda of: tuple(map(int, of.split(":"))), metavar="A:B", help="on the CPU")
+    parser.add_argument("--segments", metavar="A:B|pareto", help="on the CPU")
     parser.add_argument("--recurrences", action="store_true")
     parser.add_argument("--errors", action="store_true")
     parser.add_argument("--peers", nargs="*", default=[""], help="parts of names of peers of recurrences")

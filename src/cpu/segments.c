@@ -229,14 +229,25 @@ static void scan_short(struct member *member, size_t first, const uint64_t *rows
         write_short(member, out, (size_t)(out_end - out_begin));
 }
 
+/* How many segments from the first of `rows` on are short, and have at most `most` rows together. */
+static size_t count_short(const uint64_t *rows, size_t count, uint64_t longest, uint64_t most) {
+    uint64_t longer = most - (rows[count] - rows[0]); /* its highest bit: they are too long */
+    size_t k = 0;
+    for (size_t i = 0; i < count; i++)
+        longer |= longest - (rows[i + 1] - rows[i]);
+    if (longer >> 63 == 0)
+        return count;
+    while (k < count && rows[k + 1] - rows[k] <= longest && rows[k + 1] - rows[0] <= most)
+        k++;
+    return k;
+}
+
 /* Takes segments from the first of `rows` on, short ones that follow each other together, and returns how many. */
 static size_t take_some(struct member *member, size_t first, const uint64_t *rows, size_t count) {
     struct segmented *all = member->all;
     const uint64_t most = CPU_SHORT_VALUES / all->scan->in.columns;
     const uint64_t longest = most < SHORT_ROWS ? most : SHORT_ROWS;
-    size_t k = 0;
-    while (all->has_short && k < count && rows[k + 1] - rows[k] <= longest && rows[k + 1] - rows[0] <= most)
-        k++;
+    const size_t k = all->has_short ? count_short(rows, count, longest, most) : 0;
     if (k > 0) {
         scan_short(member, first, rows, k);
         return k;

@@ -118,8 +118,13 @@ static bool count_known(const struct segments *segments, size_t *count) {
 /* The index in `data` of the first bound that is wrong; TABLE_SEGMENTS_RIGHT: none is. */
 static uint64_t find_wrong(const struct segment_reader *reader, size_t first, const uint64_t *bounds, size_t count) {
     const bool lengths = reader->segments->kind == TABLE_SEGMENT_LENGTHS;
+    uint64_t odd = 0; /* its highest bit: some bound is wrong, or so large that this cannot be seen from a bit */
     if (!lengths && first == 0 && bounds[0] > reader->rows)
         return 0;
+    for (size_t k = 0; k < count; k++)
+        odd |= bounds[k + 1] | (bounds[k + 1] - bounds[k]) | (reader->rows - bounds[k + 1]);
+    if (odd >> 63 == 0)
+        return TABLE_SEGMENTS_RIGHT;
     for (size_t k = 0; k < count; k++)
         if (bounds[k + 1] < bounds[k] || bounds[k + 1] > reader->rows)
             return first + k + !lengths;
