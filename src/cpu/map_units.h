@@ -159,8 +159,10 @@ INLINE void KERNEL(take_narrow)(struct cpu_state *state, struct NAME(map_piece) 
 
 static void KERNEL(scan_narrow)(struct cpu_state *state, const void *in, ptrdiff_t in_stride, void *out,
                                 ptrdiff_t out_stride, size_t rows) {
-    enum { LEAST_COLUMNS = 3 }; /* for which products of one number are worth more than lanes of several units */
-    if (KERNEL(looks_for_alike)(state) && state->columns >= LEAST_COLUMNS)
+    enum {
+        LEAST_COLUMNS = 3
+    }; /* for which products of one number are worth more than lanes of several units. Rows so short are slow past the caches. */
+    if (KERNEL(looks_for_alike)(state) && state->columns >= LEAST_COLUMNS && !state->past_caches)
         KERNEL(scan_alike)(state, in, in_stride, out, out_stride, rows);
     else
         KERNEL(take_narrow)(state, KERNEL(begin)(state, in, in_stride, out, out_stride), rows, true, 0);
