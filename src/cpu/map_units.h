@@ -159,9 +159,8 @@ INLINE void KERNEL(take_narrow)(struct cpu_state *state, struct NAME(map_piece) 
 
 static void KERNEL(scan_narrow)(struct cpu_state *state, const void *in, ptrdiff_t in_stride, void *out,
                                 ptrdiff_t out_stride, size_t rows) {
-    enum {
-        LEAST_COLUMNS = 3
-    }; /* for which products of one number are worth more than lanes of several units. Rows so short are slow past the caches. */
+    /* From there on products of one number are worth more than lanes of several units, but not past the caches. */
+    enum { LEAST_COLUMNS = 3 };
     if (KERNEL(looks_for_alike)(state) && state->columns >= LEAST_COLUMNS && !state->past_caches)
         KERNEL(scan_alike)(state, in, in_stride, out, out_stride, rows);
     else
