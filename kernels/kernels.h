@@ -11,6 +11,7 @@
 
 #include <tuplescan/histogram.h>
 
+#include "range_list.h"
 #include "value_load.h"
 
 #ifdef __cplusplus
@@ -64,10 +65,10 @@ typedef enum kernel_operation {
 struct kernel_factors {
     const void *data;
     ptrdiff_t stride; /* 0: all rows have the same */
-    ptrdiff_t step;   /* from table to table */
+    ptrdiff_t step;   /* from range to range */
     table_type type;
     int per_column; /* 0: all columns have the same */
-    int shifted;    /* row i has the factors of row i - 1, row 0 those at `first`: `columns` of them, or one, a table */
+    int shifted;    /* row i has the factors of row i - 1, row 0 those at `first`: `columns` of them, or one, a range */
     const void *first;
 };
 
@@ -78,10 +79,9 @@ struct kernel_operator_pass {
     kernel_operation operation;
     table_type kept;
     struct kernel_factors factors; /* of KERNEL_LINEAR */
-    size_t tables;                 /* 0 or 1: one */
-    ptrdiff_t in_step, out_step;
-    const void *carry_in; /* a row of values for each table; NULL: the operation's own start */
-    void *carry_out;      /* the results of each table's last row, perhaps at carry_in; NULL: not wanted */
+    struct range_list ranges;      /* the pass's tables are the first ones */
+    const void *carry_in;          /* a row of values for each range; NULL: the operation's own start */
+    void *carry_out;               /* the results of each range's last row, perhaps at carry_in; NULL: not wanted */
 
     /* One table of elements in the tree's order, whose rows continue the rows of a state that has begun
      * (private/state.h). carry_in is not used then. The rows of the new state go to `to`, as from
@@ -123,13 +123,14 @@ struct kernel_continued {
 size_t kernel_continued_workspace(const struct kernel_pass *pass);
 int kernel_run_continued(const struct kernel_pass *pass, const struct kernel_continued *continued, void *workspace);
 
-/* A batch of tables of one shape, of at least one value each: steps in elements from one table to the next, rows of
+/* A batch of tables of one shape, of at least one value each, `in` and `out` being those of the first range; rows of
  * carries side by side. first_overflow is only lowered, and the number of NaN only raised. */
 struct kernel_batch {
     const void *in;
     void *out;
-    size_t tables, rows, columns;
-    ptrdiff_t in_stride, out_stride, in_step, out_step;
+    struct range_list ranges;
+    size_t rows, columns;
+    ptrdiff_t in_stride, out_stride;
     table_type in_type, out_type;
     int exclusive;
     struct value_load load;

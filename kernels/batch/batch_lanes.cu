@@ -256,26 +256,26 @@ template <class INPUT, class SUM, unsigned EACH> KERNEL LAUNCH_BOUNDS(COLUMN_THR
 static bool begin_on_vectors(const kernel_batch &batch, const void *data, table_type type, ptrdiff_t row,
                              ptrdiff_t table, ptrdiff_t count) {
     return reinterpret_cast<uintptr_t>(data) % (type_bytes(type) * static_cast<size_t>(count)) == 0 &&
-           (batch.rows == 1 || row % count == 0) && (batch.tables == 1 || table % count == 0);
+           (batch.rows == 1 || row % count == 0) && (batch.ranges.count == 1 || table % count == 0);
 }
 
 static bool make_lanes(const kernel_batch &batch, lanes_pass &pass) {
     const size_t count = VECTOR_BYTES / kernel_sum_bytes(batch.out_type), row_slots = batch.columns / count;
     const ptrdiff_t apart = static_cast<ptrdiff_t>(count);
     if (batch.load.without_nan || batch.first_overflow || batch.columns % count != 0 || row_slots < FEWEST_SLOTS ||
-        row_slots > INT32_MAX / batch.tables ||
-        !begin_on_vectors(batch, batch.in, batch.in_type, batch.in_stride, batch.in_step, apart) ||
-        !begin_on_vectors(batch, batch.out, batch.out_type, batch.out_stride, batch.out_step, apart))
+        row_slots > INT32_MAX / batch.ranges.count ||
+        !begin_on_vectors(batch, batch.in, batch.in_type, batch.in_stride, batch.ranges.in, apart) ||
+        !begin_on_vectors(batch, batch.out, batch.out_type, batch.out_stride, batch.ranges.out, apart))
         return false;
     pass.in = batch.in;
     pass.out = batch.out;
-    pass.in_table = batch.in_step;
+    pass.in_table = batch.ranges.in;
     pass.in_row = batch.in_stride;
-    pass.out_table = batch.out_step;
+    pass.out_table = batch.ranges.out;
     pass.out_row = batch.out_stride;
     pass.rows = batch.rows;
     pass.row_slots = static_cast<unsigned>(row_slots);
-    pass.slots = static_cast<unsigned>(row_slots * batch.tables);
+    pass.slots = static_cast<unsigned>(row_slots * batch.ranges.count);
     pass.carry_in = batch.carry_in;
     pass.carry_out = batch.carry_out;
     pass.kind = kind_of_type(batch.in_type);

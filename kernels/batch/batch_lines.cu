@@ -59,7 +59,7 @@ static line_layout layout_of(const kernel_batch &batch, ptrdiff_t stride, ptrdif
 
 static bool is_joined(const lines_pass &pass, const line_layout &layout) {
     return is_side_by_side(layout.row, pass.columns) &&
-           (pass.tables == 1 || layout.table == static_cast<ptrdiff_t>(pass.rows * pass.columns));
+           (pass.count == 1 || layout.table == static_cast<ptrdiff_t>(pass.rows * pass.columns));
 }
 
 /* Whether every line of a side begins on a vector of `count` elements, and every line but a tile's last one has whole
@@ -96,7 +96,7 @@ static bool make_tiles(lines_pass &pass, unsigned count) {
         return size_t(pass.down) * pass.across >= FEWEST_PANEL_VALUES;
     const size_t most =
         pass.rows > UNIT_ROWS ? pass.groups * UNIT_ROWS / pass.down : LINES_VALUES / (pass.rows * pass.columns);
-    pass.together = static_cast<unsigned>(most < pass.tables ? most : pass.tables);
+    pass.together = static_cast<unsigned>(most < pass.count ? most : pass.count);
     if (pass.together > count)
         pass.together -= pass.together % count;
     if (pass.together == 1 || (is_joined(pass, pass.from) && is_joined(pass, pass.to)))
@@ -116,11 +116,11 @@ static bool make_lines(const kernel_batch &batch, lines_pass &pass) {
     const ptrdiff_t down = pass.flip ? static_cast<ptrdiff_t>(batch.rows - 1) : 0;
     pass.in = static_cast<const unsigned char *>(batch.in) + down * batch.in_stride * static_cast<ptrdiff_t>(in_bytes);
     pass.out = static_cast<unsigned char *>(batch.out) + down * batch.out_stride * static_cast<ptrdiff_t>(out_bytes);
-    pass.tables = batch.tables;
+    pass.count = batch.ranges.count;
     pass.rows = batch.rows;
     pass.columns = batch.columns;
-    pass.from = layout_of(batch, batch.in_stride, batch.in_step);
-    pass.to = layout_of(batch, batch.out_stride, batch.out_step);
+    pass.from = layout_of(batch, batch.in_stride, batch.ranges.in);
+    pass.to = layout_of(batch, batch.out_stride, batch.ranges.out);
     pass.from.vectors = reinterpret_cast<uintptr_t>(pass.in) % (in_bytes * count) == 0;
     pass.to.vectors = reinterpret_cast<uintptr_t>(pass.out) % (out_bytes * count) == 0;
     if (!make_tiles(pass, count))
@@ -136,7 +136,7 @@ static bool make_lines(const kernel_batch &batch, lines_pass &pass) {
     pass.lanes = 1;
     while (pass.lanes < WARP_LANES && pass.lanes * UNIT_EACH < batch.rows)
         pass.lanes *= 2;
-    pass.blocks = (batch.tables + pass.together - 1) / pass.together * pass.panels;
+    pass.blocks = (batch.ranges.count + pass.together - 1) / pass.together * pass.panels;
     return true;
 }
 

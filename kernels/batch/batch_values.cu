@@ -23,14 +23,14 @@ struct batch_pass {
 /* The part of the batch that a block works on: tables, columns and rows of a unit. */
 struct batch_place {
     size_t first_table, first_column, begin_row;
-    unsigned tables, columns, rows;
+    unsigned count, columns, rows; /* tables, and of one of them */
 
     DEVICE batch_place(const batch_pass &pass, size_t number) {
         const size_t row_of_blocks = number / pass.panels;
         first_table = row_of_blocks * pass.together;
         first_column = (number - row_of_blocks * pass.panels) * pass.across;
         begin_row = 0;
-        tables = least(pass.together, pass.batch.tables - first_table);
+        count = least(pass.together, pass.batch.ranges.count - first_table);
         columns = least(pass.across, pass.batch.columns - first_column);
         rows = 0;
     }
@@ -40,7 +40,7 @@ struct batch_place {
 
     /* Calls visit(table, row, column) for all values, counted from the block's first ones. */
     template <class VISIT> DEVICE void each(const batch_pass &pass, const VISIT &visit) const {
-        const unsigned inner = pass.tables_first ? tables : rows, outer = pass.tables_first ? rows : tables;
+        const unsigned inner = pass.tables_first ? count : rows, outer = pass.tables_first ? rows : count;
         const unsigned lines = COLUMN_THREADS / columns;
         const unsigned column_step = COLUMN_THREADS % columns, inner_step = lines % inner, outer_step = lines / inner;
         const unsigned line = thread_index() / columns;
@@ -101,7 +101,7 @@ struct batch_lane {
         in_group = thread_index() % pass.lanes;
         table = slot / pass.across;
         column = slot - table * pass.across;
-        active = table < place.tables && column < place.columns;
+        active = table < place.count && column < place.columns;
         column_of_table = (place.first_table + table) * pass.batch.columns + place.first_column + column;
     }
 };
@@ -111,7 +111,7 @@ template <class SUM>
 DEVICE void load_batch_unit(const batch_pass &pass, const batch_place &place, SUM *values, unsigned &nans) {
     const kernel_batch &batch = pass.batch;
     place.each(pass, [&](unsigned t, unsigned row, unsigned c) {
-        SUM value = any_value_at<SUM>(batch.in, batch_at(place, batch.in_step, batch.in_stride, t, row, c), pass.any);
+        SUM value = any_value_at<SUM>(batch.in, batch_at(place, batch.ranges.in, batch.in_stride, t, row, c), pass.any);
         if (batch.load.without_nan && value != value) {
             value = sum_identity<SUM>();
             nans++;
@@ -147,7 +147,7 @@ template <class SUM> DEVICE void store_batch_unit(const batch_pass &pass, const 
         const SUM sum = !batch.exclusive ? values[batch_slot(pass, from, row)]
                         : row > 0        ? values[batch_slot(pass, from, row - 1)]
                                          : above[from];
-        store_result(to + batch_at(place, batch.out_step, batch.out_stride, t, row, c), sum);
+        store_result(to + batch_at(place, batch.ranges.out, batch.out_stride, t, row, c), sum);
     });
 }
 
@@ -220,13 +220,13 @@ int kernel_run_batch(const kernel_batch *batch) {
     while (pass.lanes < WARP_LANES && pass.lanes * UNIT_EACH < batch->rows)
         pass.lanes *= 2;
     const unsigned slots = COLUMN_THREADS / pass.lanes;
-    pass.tables_first = distance(batch->in_step) < distance(batch->in_stride);
+    pass.tables_first = distance(batch->ranges.in) < distance(batch->in_stride);
     pass.across = batch->columns < slots ? static_cast<unsigned>(batch->columns) : slots;
     pass.together = slots / pass.across;
     pass.panels = (batch->columns + pass.across - 1) / pass.across;
     if (pass.panels > 1)
         pass.together = 1;
-    pass.blocks = (batch->tables + pass.together - 1) / pass.together * pass.panels;
+    pass.blocks = (batch->ranges.count + pass.together - 1) / pass.together * pass.panels;
     switch (table_sum_type(batch->out_type)) {
 #define RUN_SUM(TYPE, NAME, C)                                                                                         \
     case TABLE_##TYPE:                                                                                                 \

@@ -31,7 +31,7 @@ template <class SUM, unsigned EACH> DEVICE void sum_column(SUM (&rows)[EACH], un
 template <class SUM, unsigned EACH>
 DEVICE void sum_short(const lines_pass &pass, const lines_place &place, const lines_memory<SUM> &memory) {
     const unsigned in_group = thread_index() % pass.lanes, slots = COLUMN_THREADS / pass.lanes;
-    const unsigned all = place.tables * place.columns;
+    const unsigned all = place.count * place.columns;
     KEEP_LOOP
     for (unsigned first = 0; first < all; first += slots) {
         const unsigned slot = first + thread_index() / pass.lanes;
@@ -92,7 +92,7 @@ struct warp_unit {
         column = warp % across;
         unit = warp / across % units;
         table = warp / across / units;
-        active = column < place.columns && table < place.tables;
+        active = column < place.columns && table < place.count;
     }
     /* Where the totals of the table's units are in this column. */
     template <class SUM> DEVICE SUM *totals(const lines_memory<SUM> &memory) const {

@@ -21,7 +21,7 @@ struct lines_pass {
     const void *in;
     void *out; /* the lowest addresses of table 0 */
     line_layout from, to;
-    size_t tables, rows, columns;
+    size_t count, rows, columns; /* tables, and the extent of one */
     const void *carry_in;
     void *carry_out;
     value_kind kind, result;
@@ -41,26 +41,26 @@ enum : unsigned { LINE_IS_ROW, LINE_IS_TABLE, LINE_IS_TILE };
 /* A tile: how much of the table it has, and where it begins. */
 struct lines_place {
     size_t first_table, first_column, begin_row;
-    unsigned tables, columns, rows;
-    unsigned length; /* of a line */
+    unsigned count, columns, rows; /* tables, and of one of them */
+    unsigned length;               /* of a line */
 
     DEVICE lines_place(const lines_pass &pass, size_t number) {
         const size_t group = pass.panels == 1 ? number : number / pass.panels;
         first_table = group * pass.together;
         first_column = (number - group * pass.panels) * pass.across;
-        tables = least(pass.together, pass.tables - first_table);
+        count = least(pass.together, pass.count - first_table);
         columns = least(pass.across, pass.columns - first_column);
         go_to(pass, 0);
     }
     DEVICE void go_to(const lines_pass &pass, size_t row) {
         begin_row = row;
         rows = least(pass.down, pass.rows - row);
-        length = pass.long_as == LINE_IS_ROW ? columns : rows * columns * (pass.long_as == LINE_IS_TILE ? tables : 1);
+        length = pass.long_as == LINE_IS_ROW ? columns : rows * columns * (pass.long_as == LINE_IS_TILE ? count : 1);
     }
     DEVICE static unsigned least(unsigned most, size_t left) {
         return left < most ? static_cast<unsigned>(left) : most;
     }
-    DEVICE unsigned values() const { return tables * rows * columns; }
+    DEVICE unsigned values() const { return count * rows * columns; }
     DEVICE ptrdiff_t begin(const lines_pass &pass, const line_layout &layout) const {
         const size_t lowest = pass.flip ? pass.rows - begin_row - rows : begin_row;
         return static_cast<ptrdiff_t>(first_table) * layout.table + static_cast<ptrdiff_t>(lowest) * layout.row +

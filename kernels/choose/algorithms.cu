@@ -78,12 +78,12 @@ size_t kernel_batch_panels_workspace(const kernel_batch *batch, unsigned process
     if (gpu < 90 || batch->exclusive || batch->load.without_nan || batch->first_overflow || element < 4 ||
         type_bytes(batch->in_type) != element || type_is_float(batch->in_type) != type_is_float(batch->out_type) ||
         columns * element > MOST_TABLE_BYTES || (columns & (columns - 1)) != 0 || batch->in_stride != gapless ||
-        batch->out_stride != gapless || batch->in_step % apart != 0 || batch->out_step % apart != 0 ||
-        batch->tables > INT32_MAX / chunks || batch->tables * chunks < processors ||
+        batch->out_stride != gapless || batch->ranges.in % apart != 0 || batch->ranges.out % apart != 0 ||
+        batch->ranges.count > INT32_MAX / chunks || batch->ranges.count * chunks < processors ||
         4 * batch->rows < 3 * chunks * rows)
         return 0;
     kernel_pass wide = pass_of_table(*batch);
-    wide.columns *= batch->tables;
+    wide.columns *= batch->ranges.count;
     return algorithm_buffered::workspace(&wide);
 }
 

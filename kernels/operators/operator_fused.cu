@@ -41,8 +41,8 @@ template <class OPS, tile_layout LAYOUT> KERNEL LAUNCH_BOUNDS(most_threads<typen
 
 /* Descriptors for `rows` tiles of each table. SIZE_MAX: too many. */
 template <class OPS> static size_t fused_pairs(const kernel_operator_pass &given, size_t rows, size_t pairs) {
-    const size_t tables = given.tables > 1 ? given.tables : 1, columns = given.pass.columns;
-    return rows != 0 && columns > INT32_MAX / rows / pairs / tables ? SIZE_MAX : tables * columns * rows * pairs;
+    const size_t count = given.ranges.count, columns = given.pass.columns;
+    return rows != 0 && columns > INT32_MAX / rows / pairs / count ? SIZE_MAX : count * columns * rows * pairs;
 }
 
 size_t kernel_operator_fused_workspace(const kernel_operator_pass *given) {
@@ -81,11 +81,10 @@ template <class OPS> static auto kernel_of_layout(const operator_pass &pass)
 }
 template <class OPS>
 static int plan_fused(const kernel_operator_pass &given, const operator_pass &pass, fused_plan<OPS> *plan) {
-    const size_t tables = given.tables > 1 ? given.tables : 1;
     const size_t tiles = static_cast<size_t>(pass.panels) * pass.groups;
-    if (tables > INT32_MAX / 2 / tiles)
+    if (given.ranges.count > INT32_MAX / 2 / tiles)
         return LAUNCH_REFUSED;
-    plan->tiles = tiles * tables;
+    plan->tiles = tiles * given.ranges.count;
     plan->bytes = fused_memory<OPS>::bytes(pass);
     plan->threads = fused_memory<OPS>::threads(pass);
     plan->kernel = kernel_of_layout<OPS>(pass);

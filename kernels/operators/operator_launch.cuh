@@ -35,7 +35,7 @@ template <class VALUE> static cell_table cells_of(const void *data, ptrdiff_t st
     return cells;
 }
 
-/* The cells of a pass's table, and of its results; `step` from table to table. */
+/* The cells of a pass's table, and of its results; `step` from range to range. */
 template <class VALUE> static cell_table cells_in(const kernel_pass &pass, ptrdiff_t step, unsigned across) {
     return cells_of<VALUE>(pass.in, pass.in_stride, step, pass.in_type, pass.load.without_nan, pass.columns, across);
 }
@@ -51,7 +51,7 @@ static factor_table factors_of(const kernel_operator_pass &given, unsigned acros
     factor_table factors = {};
     factors.per_row = factors.per_column = true;
     if (given.operation != KERNEL_LINEAR) {
-        factors.cells = cells_in<VALUE>(given.pass, given.in_step, across);
+        factors.cells = cells_in<VALUE>(given.pass, given.ranges.in, across);
         return factors;
     }
     factors.cells = cells_of<VALUE>(from.data, from.stride, from.step, from.type, false,
@@ -106,9 +106,9 @@ static operator_pass make_operator_pass(const kernel_operator_pass &given, bool 
     made.first_overflow = pass.first_overflow;
     made.is_signed = given.kept == TABLE_I32 || given.kept == TABLE_I64;
     made.has_terms = !OPS::HAS_FACTORS || given.operation == KERNEL_LINEAR;
-    made.in = cells_in<Value>(pass, given.in_step, across);
+    made.in = cells_in<Value>(pass, given.ranges.in, across);
     if (writes)
-        made.out = cells_out<Value>(pass, given.out_step, across);
+        made.out = cells_out<Value>(pass, given.ranges.out, across);
     if (OPS::HAS_FACTORS)
         made.factors = factors_of<Value>(given, across, UNIT_ROWS << made.log_units);
     return made;
@@ -130,7 +130,7 @@ static int fit_operator_pass(const kernel_operator_pass &given, bool writes, ope
 
 /* Calls run(OPS(), whether rows go on from a state, pass, blocks): a block a tile. */
 template <class RUN> static int run_operator_tiles(const kernel_operator_pass &given, bool writes, const RUN &run) {
-    const size_t tables = given.tables > 1 ? given.tables : 1;
+    const size_t count = given.ranges.count;
     return with_ops(given.operation, given.kept, [&](auto ops) {
         operator_pass pass;
         const int error = fit_operator_pass<decltype(ops)>(given, writes, &pass);
@@ -139,10 +139,10 @@ template <class RUN> static int run_operator_tiles(const kernel_operator_pass &g
             return error;
         if (pass.rows == 0 || pass.columns == 0)
             return 0;
-        if (tables > INT32_MAX / tiles)
+        if (count > INT32_MAX / tiles)
             return static_cast<int>(cudaErrorInvalidConfiguration);
         return with_state<decltype(ops)>(
-            given, [&](auto goes_on) { return run(ops, goes_on, pass, static_cast<unsigned>(tiles * tables)); });
+            given, [&](auto goes_on) { return run(ops, goes_on, pass, static_cast<unsigned>(tiles * count)); });
     });
 }
 

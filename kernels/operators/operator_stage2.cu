@@ -277,7 +277,7 @@ template <class OPS, bool GOES_ON> KERNEL LAUNCH_BOUNDS(sweep_threads<typename O
 }
 
 /* Few columns of many units are spread over blocks, as long as a row of theirs is a sector of memory. */
-template <class OPS> static void cut_sweep(sweep_of_operators<OPS> *pass, size_t tables) {
+template <class OPS> static void cut_sweep(sweep_of_operators<OPS> *pass, size_t count) {
     constexpr unsigned LOG_THREADS = sizeof(typename OPS::Value) == 4 ? 10 : 9, ENOUGH_BLOCKS = 128;
     static_assert(1u << LOG_THREADS == sweep_threads<typename OPS::Value>(), "");
     const auto cut = [&](unsigned log_across) {
@@ -287,12 +287,12 @@ template <class OPS> static void cut_sweep(sweep_of_operators<OPS> *pass, size_t
     };
     unsigned log_across = log_above(pass->columns, log_above(MOST_ACROSS, 31));
     cut(log_across);
-    while (log_across > 1 && pass->panels * tables < ENOUGH_BLOCKS && (SWEEP_UNITS << pass->log_parts) < pass->units)
+    while (log_across > 1 && pass->panels * count < ENOUGH_BLOCKS && (SWEEP_UNITS << pass->log_parts) < pass->units)
         cut(--log_across);
 }
 
 int kernel_operator_sweep(const kernel_operator_pass *given, void *prefixes, size_t rows) {
-    const size_t tables = given->tables > 1 ? given->tables : 1;
+    const size_t count = given->ranges.count;
     if (rows < 2 || given->pass.columns == 0)
         return static_cast<int>(cudaErrorInvalidValue);
     return with_ops(given->operation, given->kept, [&](auto ops) {
@@ -307,12 +307,12 @@ int kernel_operator_sweep(const kernel_operator_pass *given, void *prefixes, siz
         pass.rows = given->pass.rows;
         pass.columns = given->pass.columns;
         pass.careful = careful_rule(given->operation, Ops::HAS_FACTORS);
-        cut_sweep(&pass, tables);
-        if (tables > INT32_MAX / pass.panels)
+        cut_sweep(&pass, count);
+        if (count > INT32_MAX / pass.panels)
             return static_cast<int>(cudaErrorInvalidConfiguration);
         return with_state<Ops>(*given, [&](auto goes_on) {
             return launch(operator_sweep_kernel<Ops, decltype(goes_on)::value>,
-                          static_cast<unsigned>(pass.panels * tables), 1u << (pass.log_across + pass.log_parts), 0,
+                          static_cast<unsigned>(pass.panels * count), 1u << (pass.log_across + pass.log_parts), 0,
                           given->pass.stream, pass);
         });
     });

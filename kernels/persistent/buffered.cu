@@ -266,10 +266,10 @@ struct batch_panels_launcher : buffered_launcher {
             typedef buffered_policy<table_panels<SHAPE>, false, false> policy;
             static_assert(!policy::MAY_BULK_LOAD, "what comes by itself is one table");
             tile_pass made = pass;
-            made.panels = static_cast<unsigned>(batch.tables);
-            made.columns *= batch.tables;
-            made.in_table = batch.in_step;
-            made.out_table = batch.out_step;
+            made.panels = static_cast<unsigned>(batch.ranges.count);
+            made.columns *= batch.ranges.count;
+            made.in_table = batch.ranges.in;
+            made.out_table = batch.ranges.out;
             return run_plan<table_panels<SHAPE>, policy>(made, tiles * made.panels);
         }
         return static_cast<int>(cudaErrorNotSupported);

@@ -319,7 +319,7 @@ static bool recurrence_is_right(size_t rows, size_t columns, const char *kind, b
     given.pass.in_stride = given.pass.out_stride = static_cast<ptrdiff_t>(columns);
     given.pass.in_type = given.pass.out_type = given.kept = given.factors.type = TABLE_F32;
     given.pass.exclusive = exclusive;
-    given.operation = KERNEL_LINEAR;
+    given.operation = KERNEL_LINEAR, given.ranges.count = 1;
     given.factors.data = factors.data;
     given.factors.stride = static_cast<ptrdiff_t>(columns);
     given.factors.per_column = 1;

@@ -97,12 +97,12 @@ struct tables {
         pass.pass.in_stride = pass.pass.out_stride = down;
         pass.pass.in_type = pass.pass.out_type = pass.kept = of.kept;
         pass.pass.exclusive = (of.flags & EXCLUSIVE) != 0, pass.pass.load.without_nan = (of.flags & SKIPS_NAN) != 0;
-        pass.operation = of.operation, pass.tables = of.tables;
-        pass.in_step = pass.out_step = static_cast<ptrdiff_t>(of.rows * stride);
+        pass.operation = of.operation, pass.ranges.count = of.tables;
+        pass.ranges.in = pass.ranges.out = static_cast<ptrdiff_t>(of.rows * stride);
         const bool per_row = of.factors == 't' || of.factors == 'c';
         pass.factors.data = static_cast<char *>(a.device) + (per_row ? first : 0);
         pass.factors.stride = per_row ? down : 0;
-        pass.factors.step = per_row ? pass.in_step : static_cast<ptrdiff_t>(of.columns);
+        pass.factors.step = per_row ? pass.ranges.in : static_cast<ptrdiff_t>(of.columns);
         pass.factors.type = of.kept;
         pass.factors.per_column = of.factors == 't' || of.factors == 'r';
         pass.factors.shifted = (of.flags & SHIFTED) != 0;

@@ -67,7 +67,7 @@ template <class KEPT, class MAP> static void check(table_type kept, size_t units
     const size_t bytes = seeds.size() * sizeof(KEPT);
     void *on_device = nullptr;
     kernel_operator_pass given = {};
-    given.operation = KERNEL_LINEAR, given.kept = kept, given.pass.columns = columns;
+    given.operation = KERNEL_LINEAR, given.kept = kept, given.pass.columns = columns, given.ranges.count = 1;
     bool right = cudaMalloc(&on_device, bytes) == cudaSuccess &&
                  cudaMemcpy(on_device, seeds.data(), bytes, cudaMemcpyHostToDevice) == cudaSuccess &&
                  kernel_operator_sweep(&given, on_device, units + 1) == 0 && cudaDeviceSynchronize() == cudaSuccess &&
