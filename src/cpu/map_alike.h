@@ -20,11 +20,11 @@ struct NAME(constant) {
 };
 _Static_assert(sizeof(struct NAME(constant)) <= CPU_PRODUCTS * SUM_BYTES, "cpu_state.products has room for them");
 
-/* What is known of a group: of its rows, and before each left of the stack is joined to them, and with all of these. */
+/* The products of a group: of its rows alone; before[k]: with the first k lefts of the stack, up to all of them. */
 struct NAME(alike) {
     const struct NAME(inside) * inside;
     const struct NAME(products) * before[CPU_LEVELS + 1];
-    size_t count, complete; /* lefts; before number `complete` the last row is the total of a run */
+    size_t count, complete; /* lefts; with the first `complete` of them the last row is the total of a run */
     struct NAME(inside) own_inside;
     struct NAME(products) own_before[CPU_LEVELS + 1];
 };
@@ -47,7 +47,7 @@ INLINE void KERNEL(join_products)(struct NAME(products) * to, const struct NAME(
     to->rest[row] = KERNEL(fma_of)(from->rest[row], factor, inner) + 0;
 }
 
-/* Of the rows of a group by themselves; those of a run of eight come into `whole`. */
+/* Makes the products of a group's rows by themselves; those of the run of eight rows come into `whole`. */
 INLINE void KERNEL(find_inside)(struct NAME(inside) * inside, struct NAME(products) * whole, const SUM *factors,
                                 ptrdiff_t stride) {
     for (int r = 0; r < GROUP; r++) {
@@ -67,7 +67,7 @@ INLINE void KERNEL(find_inside)(struct NAME(inside) * inside, struct NAME(produc
         KERNEL(join_products)(whole, quads, r, quads->factor[3], quads->rest[3]);
 }
 
-/* With what is in the stack before group `group`, which is of such groups alone. */
+/* Makes the products of a group and of what is in the stack before it, all of whose coefficients are alike, too. */
 INLINE void KERNEL(find_before)(struct NAME(alike) * alike, const struct NAME(map_piece) * piece, size_t group) {
     const char *stack = piece->memory + CPU_STACK_ROW * piece->pitch;
     KERNEL(find_inside)(&alike->own_inside, &alike->own_before[0], piece->factors, piece->factor_stride);
@@ -85,7 +85,7 @@ INLINE void KERNEL(find_before)(struct NAME(alike) * alike, const struct NAME(ma
     }
 }
 
-/* No reset, and nothing that is not finite. */
+/* Whether no row resets, and no product has left the type. */
 INLINE bool KERNEL(is_plain)(const struct NAME(alike) * alike) {
     const struct NAME(products) *const last = alike->before[alike->count];
     bool plain = true;
@@ -94,7 +94,8 @@ INLINE bool KERNEL(is_plain)(const struct NAME(alike) * alike) {
     return plain;
 }
 
-/* Of a number: the runs before the lefts end where they do in a group that begins with that left's end. */
+/* Takes the products of one number, which are there already. Those of a group and its first lefts are those of the
+ * group that comes as long after the beginning of a unit as this one after the end of the next left. */
 INLINE void KERNEL(look_up)(struct NAME(alike) * alike, const struct NAME(constant) * constant, size_t group) {
     alike->inside = &constant->inside;
     alike->count = 0;
@@ -135,7 +136,7 @@ INLINE bool KERNEL(find_alike)(struct NAME(alike) * alike, struct cpu_state *sta
     return plain;
 }
 
-/* After such a group. */
+/* Notes that the group that has come was one of them. */
 INLINE void KERNEL(note_alike)(struct cpu_state *state, const struct NAME(map_piece) * piece) {
     if (piece->factor_stride == 0 && state->number_groups + 1 == state->group)
         state->number_groups = state->group;

@@ -59,7 +59,7 @@ INLINE VECTOR NAME(fma)(VECTOR x, VECTOR y, VECTOR z) {
 #define KERNEL(name) PASTE(NAME(name), maps)
 #define WIDE(name)   PASTE(NAME(name), wide)
 #define MAP          struct MAP_NAME(map)
-#define GROUP        8 /* rows; with 16 registers, too: docs/lab/2026-11-28.md, recurrences without AVX-512 */
+#define GROUP        8 /* rows, however many registers there are: docs/lab/2026-11-28.md, "Wide rows on the CPU" */
 
 /* Rules for SHUFFLE: four vectors of maps side by side, taken two at a time, become halves of two of their parts and
  * then parts; and back. */
