@@ -188,11 +188,11 @@ template <class OPS, int RULE, bool GOES_ON> struct sweep_lane {
     DEVICE void write(const block_of_sweep &block, size_t first) const {
         UNROLL
         for (unsigned k = 0; k < SWEEP_UNITS; k++) {
-            typename OPS::Stored *const row = block.row_of(first + k);
             if (!block.is_there || first + k >= block.place.end)
                 return;
             if (GOES_ON && first + k < block.place.ahead)
                 continue;
+            typename OPS::Stored *const row = block.row_of(first + k);
             OPS::write_prefix(row, begins[k]);
             if constexpr (GOES_ON)
                 if (first + k == block.place.ahead)
