@@ -77,7 +77,7 @@ static void test_every_pair_and_rows(void **state) {
     }
 }
 
-/* Each pair in each way by a few tables, or by one, however few are computed of all others. */
+/* Each pair by a few tables in each way, or by one in some ways, however few are computed of all others. */
 static void test_each_pair(void **state) {
     static const size_t columns[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 13, 16, 20, 32, 33, 40, 64, 100, 132};
     static const size_t rows[] = {1, 2, 7, 511, 512, 513, 1000, 1024, 1500, 2049, 3000};
@@ -93,7 +93,8 @@ static void test_each_pair(void **state) {
                 scan_case.rows = most_cells() / scan_case.columns;
             scan_case_vary(&scan_case, &random);
             for (size_t way = 0; way < way_count; way++)
-                scan_case_check(&scan_case, &ways[way]);
+                if (random_once_in(&random, 1 + run_few() / 128))
+                    scan_case_check(&scan_case, &ways[way]);
         }
 }
 
