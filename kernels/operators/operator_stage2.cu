@@ -150,7 +150,8 @@ template <class OPS, bool GOES_ON> struct sweep_block {
     }
 };
 
-/* The units of a thread in one round: totals become values, in registers. */
+/* The units of a thread in one round: totals become values, in registers. The loops are tree_totals() and
+ * tree_prefixes() of elements, written out, as kernels of double and of 8-byte integers get other code by those. */
 template <class OPS, int RULE, bool GOES_ON> struct sweep_lane {
     typedef typename OPS::Value Value;
     typedef typename OPS::Element Element;

@@ -183,6 +183,13 @@ template <class OPS, bool GOES_ON = false, tile_layout LAYOUT = tile_layout::ANY
         }
     }
 
+    /* A row, or a run, after the one above it. */
+    template <int RULE> struct join_rows {
+        DEVICE Element operator()(const Element &earlier, const Element &later) const {
+            return OPS::template after<RULE>(later, earlier);
+        }
+    };
+
     /* The element of the thread's run. Calls see(element) for each of its rows. */
     template <int RULE, class SEE> DEVICE Element total_of_run(const SEE &see) const {
         Element rows[ROWS_AT_ONCE], left[LOG_RUN_PARTS];
@@ -192,11 +199,7 @@ template <class OPS, bool GOES_ON = false, tile_layout LAYOUT = tile_layout::ANY
             UNROLL
             for (unsigned k = 0; k < ROWS_AT_ONCE; k++)
                 see(rows[k]);
-            UNROLL
-            for (unsigned half = 1; half < ROWS_AT_ONCE; half *= 2)
-                UNROLL
-            for (unsigned k = 2 * half - 1; k < ROWS_AT_ONCE; k += 2 * half)
-                rows[k] = OPS::template after<RULE>(rows[k], rows[k - half]);
+            tree_totals<ROWS_AT_ONCE>(rows, join_rows<RULE>());
             Element total = rows[ROWS_AT_ONCE - 1];
             UNROLL
             for (unsigned level = 0; level < LOG_RUN_PARTS; level++) {
@@ -262,12 +265,7 @@ template <class OPS, bool GOES_ON = false, tile_layout LAYOUT = tile_layout::ANY
         UNROLL
         for (unsigned part = 0; part < 1 << LOG_RUN_PARTS; part++) {
             rows_of<RULE>(part * ROWS_AT_ONCE, rows);
-            UNROLL
-            for (unsigned half = 1; half < ROWS_AT_ONCE; half *= 2)
-                UNROLL
-            for (unsigned k = 0; k < ROWS_AT_ONCE; k++)
-                if (k & half)
-                    rows[k] = OPS::template after<RULE>(rows[k], rows[(k & ~(2 * half - 1)) + half - 1]);
+            tree_scan<ROWS_AT_ONCE>(rows, join_rows<RULE>());
             UNROLL
             for (unsigned level = 0; level < LOG_RUN_PARTS; level++) {
                 if ((part >> level & 1) == 0) {

@@ -32,31 +32,38 @@ template <unsigned COUNT, class SUM> DEVICE SUM combine_halves(SUM *runs) {
 }
 
 /* The tree of tuplescan/prefix_sum.h over COUNT neighbouring runs of a lane, a power of two of them: an array, or a
- * class that gives the k-th by runs[k]. */
+ * class that gives the k-th by runs[k]. join(earlier, later) makes one run of two neighbours; they are added where it
+ * is left out. */
+struct join_by_adding {
+    template <class SUM> DEVICE SUM operator()(SUM earlier, SUM later) const { return combine(earlier, later); }
+};
 
 /* Each run becomes the total of itself and all runs before it. */
-template <unsigned COUNT, class RUNS> DEVICE void tree_scan(RUNS &runs) {
+template <unsigned COUNT, class RUNS, class JOIN = join_by_adding>
+DEVICE void tree_scan(RUNS &runs, const JOIN &join = JOIN()) {
     UNROLL
     for (unsigned half = 1; half < COUNT; half *= 2)
         UNROLL
     for (unsigned k = 0; k < COUNT; k++)
         if (k & half)
-            runs[k] = combine(runs[(k & ~(2 * half - 1)) + half - 1], runs[k]);
+            runs[k] = join(runs[(k & ~(2 * half - 1)) + half - 1], runs[k]);
 }
 
 /* The k-th becomes the total of the aligned block that ends with it, whose number of runs is the greatest power of two
  * that divides k + 1 (a Fenwick tree). The last one becomes the total of all. */
-template <unsigned COUNT, class RUNS> DEVICE void tree_totals(RUNS &runs) {
+template <unsigned COUNT, class RUNS, class JOIN = join_by_adding>
+DEVICE void tree_totals(RUNS &runs, const JOIN &join = JOIN()) {
     UNROLL
     for (unsigned half = 1; half < COUNT; half *= 2)
         UNROLL
     for (unsigned k = 2 * half - 1; k < COUNT; k += 2 * half)
-        runs[k] = combine(runs[k - half], runs[k]);
+        runs[k] = join(runs[k - half], runs[k]);
 }
 
 /* The exclusive prefixes of all runs, given the first one's and the totals that tree_totals() makes: the prefix of run
  * k is the prefix of k without its lowest digit, and the total of the block between. */
-template <unsigned COUNT, class RUNS, class SEEDS> DEVICE void tree_prefixes(const RUNS &totals, SEEDS &prefixes) {
+template <unsigned COUNT, class RUNS, class PREFIXES>
+DEVICE void tree_prefixes(const RUNS &totals, PREFIXES &prefixes) {
     UNROLL
     for (unsigned half = COUNT / 2; half > 0; half /= 2)
         UNROLL
