@@ -21,8 +21,8 @@ static bool open_bus(struct bus *bus) {
     for (unsigned i = 0; i < 2; i++) {
         struct bench_place *place = &bus->places[i];
         open = place_open(place, TABLE_BACKEND_CUDA, 0, bus->report) && open &&
-               (bus->host[i] = place_allocate(place, PIECE, true)) &&
                (bus->device[i] = place_allocate(place, PIECE, false)) &&
+               (bus->host[i] = place_mirror(place, bus->device[i], PIECE)) &&
                place->kind->clear(place, bus->device[i], PIECE) &&
                place_copy(place, bus->host[i], bus->device[i], PIECE);
     }

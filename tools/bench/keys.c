@@ -1,16 +1,17 @@
 /* The pipelines on keys: on the CPU sorting beside qsort and std::sort, histograms beside reading memory; on a GPU both
  * beside CUB's and a copy of the keys. A sort or a histogram may be slow for some keys, so they are spread in several
  * ways. */
+#include "bench/keys.h"
+
 #include <math.h>
-#include <stdatomic.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "bench/peers/peers.h"
-#include "bench/place.h"
-#include "keys/keys.h"
 #include "message.h"
-#include "splitmix64.h"
+
+enum { STEP_REPEAT = 3 };
+enum key_step { COUNTING, SCANNING, MOVING };
+static const char *const spread_names[SPREADS] = {"uniform", "all equal", "sorted", "reversed", "two values", "zipf"};
 
 #define SORT(TYPE, VALUE_BYTES, ON_CPU)                                                                                \
     {                                                                                                                  \
@@ -25,13 +26,7 @@
             {.kind = TABLE_BINS_EVEN, .count = BINS, .low = LOW, .high = HIGH}, true, ON_GPU                           \
     }
 
-static const struct subject {
-    const char *name;
-    table_type type;
-    size_t value_bytes; /* of a sort */
-    table_bins bins;    /* of a histogram; no bins: a sort */
-    bool on_cpu, on_gpu;
-} subjects[] = {
+static const struct key_subject subjects[] = {
     SORT(U32, 0, true),
     SORT(U32, 4, true),
     SORT(U32, 8, true),
@@ -46,79 +41,11 @@ static const struct subject {
     HISTOGRAM(U32, 65536, 0, 0x1p32, true),
 };
 
-enum spread { UNIFORM, ALL_EQUAL, SORTED, REVERSED, TWO_VALUES, ZIPF, SPREADS };
-static const char *const spread_names[SPREADS] = {"uniform", "all equal", "sorted", "reversed", "two values", "zipf"};
-
-/* What takes turns: on the CPU ours with each number of threads, on a GPU ours alone, and once more for its steps. */
-enum way { STD_SORT, QSORT, READ, CUB, COPY, STEPPED, OURS };
-enum { STEP_REPEAT = 3 };
-enum key_step { COUNTING, SCANNING, MOVING };
-
-struct bench {
-    const struct bench_options *options;
-    struct bench_place place;
-    bool on_gpu;
-    size_t bytes, value_bytes, workspace_bytes; /* where there are most */
-    void *given, *keys, *values;                /* keys as made; being sorted, with their values */
-    void *out, *values_out;                     /* counts, CUB's, or a copy */
-    void *workspace;
-    void *host_given, *host_keys, *host_values; /* the same in host memory */
-    uint64_t *expected;
-    /* What is measured now. */
-    const struct subject *subject;
-    enum spread spread;
-    size_t count;
-    enum way way;
-    unsigned threads;
-    table_pipeline_report report;
-};
-
-/* --------------------------------------------------------------------------------------------------------- keys */
-
-/* Key i of `count`, in the lowest `width` bits. */
-static uint64_t spread_key(enum spread spread, size_t i, size_t count, unsigned width) {
-    const uint64_t random = splitmix64_at(0, i);
-    const double step = ldexp(1.0, (int)width - 1) / (double)count;
-    switch (spread) {
-    case UNIFORM:
-        return random;
-    case ALL_EQUAL:
-        return 0x3456789A3456789Au;
-    case SORTED:
-        return (uint64_t)(step * (double)i);
-    case REVERSED:
-        return (uint64_t)(step * (double)(count - i));
-    case TWO_VALUES:
-        return random & 1 ? 0x3456789A3456789Au : 0x2EADBEEF2EADBEEFu;
-    default:
-        return (uint64_t)(1.0 / ((double)(random >> 11) * 0x1p-53 + 1e-9));
-    }
-}
-
-static void make_keys(void *context, size_t first, size_t last) {
-    const struct bench *bench = context;
-    const size_t size = table_type_size(bench->subject->type);
-    for (size_t i = first; i < last; i++) {
-        const uint64_t bits = spread_key(bench->spread, i, bench->count, 8 * (unsigned)size);
-        memcpy((char *)bench->host_given + i * size, &bits, size);
-    }
-}
-
-static size_t key_bytes(const struct bench *bench) { return bench->count * table_type_size(bench->subject->type); }
-
-/* Each value is the index of its key. */
-static bool make_values(struct bench *bench) {
-    const size_t size = bench->subject->value_bytes;
-    for (size_t i = 0; i < bench->count && size > 0; i++)
-        memcpy((char *)bench->host_values + i * size, &i, size);
-    return place_copy(&bench->place, bench->values, bench->host_values, bench->count * size);
-}
-
 /* ----------------------------------------------------------------------------------------------------- the ways */
 
 /* Ours, in any form: with `bytes` it says how much workspace it needs; the steps are those of a call. */
-static table_status ours(struct bench *bench, size_t *bytes) {
-    const struct subject *subject = bench->subject;
+static table_status ours(struct key_bench *bench, size_t *bytes) {
+    const struct key_subject *subject = bench->subject;
     const bool sorts = subject->bins.count == 0, call = bench->way == STEPPED && !bytes;
     const size_t value_bytes = subject->value_bytes;
     const table_view keys = {sorts ? bench->keys : bench->given, bench->count, 1, 0, subject->type};
@@ -126,8 +53,8 @@ static table_status ours(struct bench *bench, size_t *bytes) {
     const table_pipeline_options run = {.backend = bench->place.kind->backend,
                                         .threads = bench->threads,
                                         .stream = call ? NULL : bench->place.stream,
-                                        .workspace = call ? NULL : bench->workspace,
-                                        .workspace_bytes = call ? 0 : bench->workspace_bytes,
+                                        .workspace = call ? NULL : bench->place.workspace,
+                                        .workspace_bytes = call ? 0 : bench->place.workspace_bytes,
                                         .report = call ? &bench->report : NULL};
     const table_histogram_options histogram = {.run = run};
     const table_sort_options sort = {.run = run};
@@ -142,8 +69,8 @@ static table_status ours(struct bench *bench, size_t *bytes) {
 }
 
 /* With a workspace of NULL it says how large that has to be. */
-static int cub(struct bench *bench, void *workspace, size_t *bytes) {
-    const struct subject *subject = bench->subject;
+static int cub(struct key_bench *bench, void *workspace, size_t *bytes) {
+    const struct key_subject *subject = bench->subject;
     const struct peer_keys what = {.type = subject->type,
                                    .count = bench->count,
                                    .keys = bench->given,
@@ -164,7 +91,7 @@ static int ascending_u32(const void *a, const void *b) {
 }
 
 /* The sum of all words, by one thread. */
-static void read_once(struct bench *bench) {
+static void read_once(struct key_bench *bench) {
     const uint64_t *words = bench->given;
     const size_t count = key_bytes(bench) / sizeof *words;
     uint64_t sum = 0;
@@ -174,9 +101,9 @@ static void read_once(struct bench *bench) {
 }
 
 static bool work(void *context) {
-    struct bench *bench = context;
+    struct key_bench *bench = context;
     struct bench_place *place = &bench->place;
-    size_t bytes = bench->workspace_bytes;
+    size_t bytes = bench->place.workspace_bytes;
     switch (bench->way) {
     case STD_SORT:
         return peer_std_sort(bench->keys, bench->count) == 0;
@@ -187,7 +114,7 @@ static bool work(void *context) {
         read_once(bench);
         return true;
     case CUB:
-        return place->kind->succeeded(place, cub(bench, bench->workspace, &bytes), "CUB");
+        return place->kind->succeeded(place, cub(bench, bench->place.workspace, &bytes), "CUB");
     case COPY:
         return place->kind->copy(place, bench->out, bench->given, key_bytes(bench), key_bytes(bench), 1);
     default:
@@ -201,10 +128,10 @@ static bool work(void *context) {
 
 /* Sorting in place takes away what is to be sorted, so ahead of each run, of all ways alike, the keys are copied. */
 static bool run_way(void *context, size_t way, struct bench_times *times) {
-    struct bench *bench = context;
+    struct key_bench *bench = context;
     struct bench_place *place = &bench->place;
     const size_t bytes = key_bytes(bench);
-    bench->way = way < OURS ? (enum way)way : OURS;
+    bench->way = way < OURS ? (enum key_way)way : OURS;
     bench->threads = way < OURS || bench->on_gpu ? 0 : bench->options->threads[way - OURS];
     const bool ready = bench->subject->bins.count == 0
                            ? place->kind->copy(place, bench->keys, bench->given, bytes, bytes, 1)
@@ -218,109 +145,12 @@ static bool run_way(void *context, size_t way, struct bench_times *times) {
     return true;
 }
 
-/* ---------------------------------------------------------------------------------------------- right or wrong */
-
-static uint64_t word_at(const void *words, size_t size, size_t i) {
-    uint64_t word = 0;
-    memcpy(&word, (const char *)words + i * size, size);
-    return word;
-}
-
-/* A key and its value, mixed so that the sum over all tells whether the same pairs are there. */
-static uint64_t mixed_pair(uint64_t key, uint64_t value) { return splitmix64_mix(splitmix64_mix(key) + value); }
-
-struct sorted {
-    const struct bench *bench;
-    atomic_size_t wrong;
-    atomic_uint_fast64_t surplus;
-};
-
-/* The keys ascend, values where they are equal, since those were indices; and all pairs are those that were given. */
-static void look_at_sorted(void *context, size_t first, size_t last) {
-    struct sorted *sorted = context;
-    const struct bench *bench = sorted->bench;
-    const size_t size = table_type_size(bench->subject->type), value_size = bench->subject->value_bytes;
-    uint64_t surplus = 0;
-    size_t wrong = 0;
-    for (size_t i = first; i < last; i++) {
-        const uint64_t key = word_at(bench->host_keys, size, i), value = word_at(bench->host_values, value_size, i);
-        const uint64_t before = i > 0 ? word_at(bench->host_keys, size, i - 1) : 0;
-        wrong += i > 0 && (before > key || (value_size > 0 && before == key &&
-                                            word_at(bench->host_values, value_size, i - 1) >= value));
-        surplus += mixed_pair(key, value) - mixed_pair(word_at(bench->host_given, size, i), value_size > 0 ? i : 0);
-    }
-    sorted->wrong += wrong;
-    sorted->surplus += surplus;
-}
-
-/* As tuplescan/histogram.h says it, value by value. */
-static void count_plainly(const struct bench *bench) {
-    const table_bins *bins = &bench->subject->bins;
-    const table_view values = {bench->host_given, bench->count, 1, 0, bench->subject->type};
-    const double width = (bins->high - bins->low) / (double)bins->count;
-    memset(bench->expected, 0, bins->count * sizeof *bench->expected);
-    for (size_t i = 0; i < bench->count; i++) {
-        const double value = key_as_double(&values, i);
-        const long double exact = values.type == TABLE_U64 ? ((const uint64_t *)values.data)[i] : (long double)value;
-        if (!(value >= bins->low && value <= bins->high))
-            continue;
-        size_t bin = (size_t)((value - bins->low) / width); /* or one beside it */
-        bin = bin < bins->count ? bin : bins->count - 1;
-        if (exact < bins->low + (double)bin * width)
-            bin--;
-        else if (bin + 1 < bins->count && exact >= bins->low + (double)(bin + 1) * width)
-            bin++;
-        bench->expected[bin]++;
-    }
-}
-
-/* On a GPU that many values are counted by this library's CPU backend. */
-static bool expect_counts(const struct bench *bench) {
-    const struct subject *subject = bench->subject;
-    const table_view values = {bench->host_given, bench->count, 1, 0, subject->type};
-    const table_view result = {bench->expected, 1, subject->bins.count, 0, TABLE_U64};
-    const table_histogram_options options = {.run = {.backend = TABLE_BACKEND_CPU}};
-    if (!bench->on_gpu) {
-        count_plainly(bench);
-        return true;
-    }
-    const table_status status = table_histogram(&values, &subject->bins, &result, &options);
-    if (status != TABLE_OK)
-        report_failure(bench->place.report, status, "the CPU backend");
-    return status == TABLE_OK;
-}
-
-/* The counts of a GPU are u32. */
-static bool count_wrong_bins(struct bench *bench, size_t *wrong) {
-    const size_t size = bench->on_gpu ? sizeof(uint32_t) : sizeof(uint64_t), count = bench->subject->bins.count;
-    if (!place_copy(&bench->place, bench->host_keys, bench->out, count * size))
-        return false;
-    *wrong = 0;
-    for (size_t i = 0; i < count; i++)
-        *wrong += word_at(bench->host_keys, size, i) != bench->expected[i];
-    return true;
-}
-
-/* Ours sorts in place, CUB from one place to another. */
-static bool count_wrong_keys(struct bench *bench, size_t *wrong) {
-    struct sorted sorted = {.bench = bench};
-    const bool peer = bench->way == CUB;
-    if (!place_copy(&bench->place, bench->host_keys, peer ? bench->out : bench->keys, key_bytes(bench)) ||
-        !place_copy(&bench->place, bench->host_values, peer ? bench->values_out : bench->values,
-                    bench->count * bench->subject->value_bytes))
-        return false;
-    bench_share(bench->count, look_at_sorted, &sorted);
-    *wrong = sorted.wrong ? sorted.wrong : sorted.surplus != 0;
-    return true;
-}
-
 /* One way, before anything is timed; a benchmark of a wrong result is worthless. */
-static int check_way(struct bench *bench, size_t way) {
-    const struct subject *subject = bench->subject;
+static int check_way(struct key_bench *bench, size_t way) {
+    const struct key_subject *subject = bench->subject;
     struct bench_times ignored;
     size_t wrong;
-    if (!make_values(bench) || !run_way(bench, way, &ignored) ||
-        !(subject->bins.count ? count_wrong_bins(bench, &wrong) : count_wrong_keys(bench, &wrong)))
+    if (!make_values(bench) || !run_way(bench, way, &ignored) || !count_wrong(bench, &wrong))
         return EX_UNAVAILABLE;
     if (wrong > 0)
         report_note(bench->place.report, "WRONG RESULT: %zu of %zu %s, %s of %s, %s%s", wrong,
@@ -332,9 +162,11 @@ static int check_way(struct bench *bench, size_t way) {
 
 /* ------------------------------------------------------------------------------------------------------ one line */
 
-static size_t way_count(const struct bench *bench) { return OURS + (bench->on_gpu ? 1 : bench->options->thread_count); }
+static size_t way_count(const struct key_bench *bench) {
+    return OURS + (bench->on_gpu ? 1 : bench->options->thread_count);
+}
 
-static void report_way(const struct bench *bench, const struct bench_way *ways, size_t way, int right) {
+static void report_way(const struct key_bench *bench, const struct bench_way *ways, size_t way, int right) {
     const bool cpu = !bench->on_gpu, first = way == OURS;
     const struct bench_times *steps = &ways[STEPPED].median;
     const bool has_scan = bench->report.chunks > 1; /* one chunk leaves nothing to scan */
@@ -367,7 +199,7 @@ static void report_way(const struct bench *bench, const struct bench_way *ways, 
 }
 
 /* Which ways there are: the peers of the CPU are slow, and sort the first subject once. */
-static void choose_ways(struct bench *bench, struct bench_way *ways) {
+static void choose_ways(struct key_bench *bench, struct bench_way *ways) {
     const bool sorts = bench->subject->bins.count == 0, cpu = !bench->on_gpu;
     const bool slow = cpu && bench->subject == subjects && (bench->spread == UNIFORM || bench->spread == SORTED);
     size_t bytes = 0;
@@ -381,12 +213,11 @@ static void choose_ways(struct bench *bench, struct bench_way *ways) {
 }
 
 /* One subject and spread. CUB's bins of floats are rounded otherwise. */
-static int run_line(struct bench *bench, struct bench_way *ways) {
+static int run_line(struct key_bench *bench, struct bench_way *ways) {
     const bool check = bench->options->check, cub_too = bench->subject->type != TABLE_F32;
     int worst = EX_OK, right = check ? 1 : -1;
     struct bench_times ignored;
-    bench_share(bench->count, make_keys, bench);
-    if (!place_copy(&bench->place, bench->given, bench->host_given, key_bytes(bench)))
+    if (!make_keys(bench))
         return EX_UNAVAILABLE;
     choose_ways(bench, ways);
     if (check && bench->subject->bins.count && !expect_counts(bench))
@@ -410,7 +241,7 @@ static int run_line(struct bench *bench, struct bench_way *ways) {
 
 /* --------------------------------------------------------------------------------------------- the whole of it */
 
-static bool take_subject(struct bench *bench, const struct subject *subject) {
+static bool take_subject(struct key_bench *bench, const struct key_subject *subject) {
     const size_t words = bench->options->bytes / sizeof(uint64_t);
     bench->subject = subject;
     bench->count =
@@ -420,8 +251,9 @@ static bool take_subject(struct bench *bench, const struct subject *subject) {
 
 static size_t more(size_t a, size_t b) { return a > b ? a : b; }
 
-/* What the subject wants that wants most, and one that fits all is had once. */
-static int find_workspace(struct bench *bench) {
+/* The workspace is what the subject wants that wants most. */
+static int allocate_workspace(struct key_bench *bench) {
+    size_t most = 0;
     for (size_t s = 0; s < sizeof subjects / sizeof *subjects; s++)
         for (size_t t = 0; t < (bench->on_gpu ? 1 : bench->options->thread_count); t++) {
             size_t bytes = 0;
@@ -431,17 +263,16 @@ static int find_workspace(struct bench *bench) {
             const table_status status = ours(bench, &bytes);
             if (status != TABLE_OK)
                 return fail_status("workspace", status);
-            bench->workspace_bytes = more(bench->workspace_bytes, bytes);
+            most = more(most, bytes);
             if (bench->options->peers && cub(bench, NULL, &bytes) == 0)
-                bench->workspace_bytes = more(bench->workspace_bytes, bytes);
+                most = more(most, bytes);
         }
-    bench->workspace = place_allocate(&bench->place, bench->workspace_bytes, false);
-    return bench->workspace
+    return place_grow_workspace(&bench->place, most)
                ? EX_OK
-               : fail(EX_OSERR, "out of memory: a workspace of %zu bytes is needed", bench->workspace_bytes);
+               : fail(EX_OSERR, "out of memory: a workspace of %zu bytes is needed", most);
 }
 
-static int allocate(struct bench *bench) {
+static int allocate(struct key_bench *bench) {
     struct bench_place *place = &bench->place;
     const size_t counters = TABLE_BINS_MOST * sizeof *bench->expected;
     for (size_t s = 0; s < sizeof subjects / sizeof *subjects; s++)
@@ -457,17 +288,15 @@ static int allocate(struct bench *bench) {
     bench->values = place_allocate(place, bench->value_bytes, false);
     bench->out = place_allocate(place, room, false);
     bench->values_out = bench->on_gpu ? place_allocate(place, bench->value_bytes, false) : bench->values;
-    bench->host_given = bench->on_gpu ? place_allocate(place, bench->bytes, true) : bench->given;
-    bench->host_keys = bench->on_gpu ? place_allocate(place, room, true) : bench->keys;
-    bench->host_values = bench->on_gpu ? place_allocate(place, bench->value_bytes, true) : bench->values;
+    bench->host_given = place_mirror(place, bench->given, bench->bytes);
+    bench->host_keys = place_mirror(place, bench->keys, room);
+    bench->host_values = place_mirror(place, bench->values, bench->value_bytes);
     bench->expected = place_allocate(place, counters, true);
-    if (!bench->given || !bench->keys || !bench->values || !bench->out || !bench->values_out || !bench->host_given ||
-        !bench->host_keys || !bench->host_values || !bench->expected)
-        return fail(EX_OSERR, "out of memory: seven tables of %zu bytes are needed", bench->bytes);
-    return find_workspace(bench);
+    return place->is_short ? fail(EX_OSERR, "out of memory: seven tables of %zu bytes are needed", bench->bytes)
+                           : allocate_workspace(bench);
 }
 
-static int run_all(struct bench *bench, struct bench_way *ways) {
+static int run_all(struct key_bench *bench, struct bench_way *ways) {
     int worst = EX_OK;
     bool scanless = false;
     for (size_t s = 0; s < sizeof subjects / sizeof *subjects; s++)
@@ -484,7 +313,7 @@ static int run_all(struct bench *bench, struct bench_way *ways) {
 }
 
 int bench_keys(const struct bench_options *options, struct bench_report *report) {
-    struct bench bench = {.options = options, .on_gpu = options->backend == TABLE_BACKEND_CUDA, .way = OURS};
+    struct key_bench bench = {.options = options, .on_gpu = options->backend == TABLE_BACKEND_CUDA, .way = OURS};
     struct bench_way *ways = calloc(OURS + BENCH_LIST, sizeof *ways);
     int code = !ways                                                   ? fail(EX_OSERR, "out of memory")
                : place_open(&bench.place, options->backend, 0, report) ? allocate(&bench)

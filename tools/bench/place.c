@@ -32,7 +32,7 @@ static bool is_there(size_t bytes) {
     return pages <= 0 || page <= 0 || bytes / (size_t)page < (size_t)pages / 10 * 9;
 }
 
-void *place_allocate(struct bench_place *place, size_t bytes, bool on_host) {
+static void *allocate(struct bench_place *place, size_t bytes, bool on_host) {
     void **block = place->memory[on_host];
     while (block < place->memory[on_host] + PLACE_BLOCKS - 1 && *block)
         block++;
@@ -43,6 +43,25 @@ void *place_allocate(struct bench_place *place, size_t bytes, bool on_host) {
             return NULL;
     }
     return *block = place->kind->allocate(place, bytes > 0 ? bytes : 1, on_host);
+}
+
+void *place_allocate(struct bench_place *place, size_t bytes, bool on_host) {
+    void *const memory = allocate(place, bytes, on_host);
+    place->is_short = place->is_short || !memory;
+    return memory;
+}
+
+void *place_mirror(struct bench_place *place, void *memory, size_t bytes) {
+    return place->kind->backend == TABLE_BACKEND_CPU ? memory : place_allocate(place, bytes, true);
+}
+
+bool place_grow_workspace(struct bench_place *place, size_t bytes) {
+    if (bytes <= place->workspace_bytes)
+        return true;
+    place_release(place, place->workspace);
+    place->workspace = place_allocate(place, bytes, false);
+    place->workspace_bytes = place->workspace ? bytes : 0;
+    return place->workspace != NULL;
 }
 
 void place_release(struct bench_place *place, void *memory) {

@@ -18,6 +18,9 @@ struct bench_place {
     void *lead;                    /* a GPU's: memory that nothing else uses */
     void *memory[2][PLACE_BLOCKS]; /* what is allocated: here, and on the host */
     size_t held;                   /* bytes on the host */
+    bool is_short;                 /* some memory that was asked for is not there */
+    void *workspace;               /* what calls and peers work in, one after the other */
+    size_t workspace_bytes;
 };
 
 struct place_kind {
@@ -50,9 +53,15 @@ bool place_open(struct bench_place *place, table_backend backend, int device, st
 /* Gives back all memory, too. */
 void place_close(struct bench_place *place);
 
-/* Memory of the place, or of the host, from where it is copied fastest. NULL when there is too little: Linux promises
- * more than it has, and kills a process that uses it. */
+/* Memory of the place, or of the host, from where it is copied fastest. NULL, and place->is_short, when there is too
+ * little: Linux promises more than it has, and kills a process that uses it. */
 void *place_allocate(struct bench_place *place, size_t bytes, bool on_host);
+
+/* Memory of the host for what is copied to and from `memory` of the place: the same where the place is the host. */
+void *place_mirror(struct bench_place *place, void *memory, size_t bytes);
+
+/* Makes the workspace no smaller than that. What was in it is lost. */
+bool place_grow_workspace(struct bench_place *place, size_t bytes);
 void place_release(struct bench_place *place, void *memory);
 
 /* Copies, and waits for it; nothing is done where both are the same memory. */

@@ -15,17 +15,15 @@ int scans_open(struct scans *scans, table_backend backend, size_t bytes, bool co
     scans->bytes = bytes;
     if (!place_open(place, backend, 0, scans->report))
         return EX_UNAVAILABLE;
-    scans->host_in = place_allocate(place, bytes, true);
-    scans->in = on_gpu ? place_allocate(place, bytes, false) : scans->host_in;
+    scans->in = place_allocate(place, bytes, false);
+    scans->host_in = place_mirror(place, scans->in, bytes);
     scans->out = place_allocate(place, bytes, false);
-    scans->host_out = on_gpu && compares ? place_allocate(place, bytes, true) : scans->out;
+    scans->host_out = compares ? place_mirror(place, scans->out, bytes) : scans->out;
     scans->expected = compares ? place_allocate(place, bytes, true) : NULL;
     scans->first_overflow = place_allocate(place, sizeof *scans->first_overflow, false);
-    return scans->in && scans->host_in && scans->out && scans->host_out && scans->first_overflow &&
-                   !scans->expected == !compares
-               ? EX_OK
-               : fail(EX_OSERR, "out of memory: %s of %zu bytes are needed",
-                      on_gpu ? "two tables on the GPU" : "three tables", bytes);
+    return place->is_short ? fail(EX_OSERR, "out of memory: %s of %zu bytes are needed",
+                                  on_gpu ? "two tables on the GPU" : "three tables", bytes)
+                           : EX_OK;
 }
 
 /* The rows of segment number `index` of a table of `rows` rows, which may end before. */
@@ -113,15 +111,6 @@ static bool rows_lie_side_by_side(const struct scans *scans) {
 
 /* ---------------------------------------------------------------------------------------------------- workspace */
 
-static bool grow_workspace(struct scans *scans, size_t bytes) {
-    if (bytes <= scans->workspace_bytes)
-        return true;
-    place_release(&scans->place, scans->workspace);
-    scans->workspace = place_allocate(&scans->place, bytes, false);
-    scans->workspace_bytes = scans->workspace ? bytes : 0;
-    return scans->workspace != NULL;
-}
-
 static table_scan_options options_of(const struct scans *scans, const struct scan_way *way) {
     return (table_scan_options){.backend = scans->place.kind->backend,
                                 .strategy = way->strategy,
@@ -161,7 +150,7 @@ bool scan_prepare(struct scans *scans, struct scan_way *way, table_status *reaso
         return false;
     if (way->kind == SCAN_CUB && run_cub(scans, NULL, &way->workspace_bytes) != 0)
         return false;
-    if (*reason == TABLE_OK && !grow_workspace(scans, way->workspace_bytes))
+    if (*reason == TABLE_OK && !place_grow_workspace(&scans->place, way->workspace_bytes))
         *reason = TABLE_ERROR_DEVICE_MEMORY;
     return *reason == TABLE_OK;
 }
@@ -175,7 +164,7 @@ static bool run_ours(struct scans *scans, struct scan_way *way, enum scan_form f
     char name[SCAN_NAME];
     if (queued) {
         options.stream = scans->place.stream;
-        options.workspace = scans->workspace;
+        options.workspace = scans->place.workspace;
         options.workspace_bytes = way->workspace_bytes;
     }
     options.report = form == SCAN_STAGES ? &way->report : NULL;
@@ -233,6 +222,6 @@ bool scan_run(struct scans *scans, struct scan_way *way, enum scan_form form) {
         return place->kind->succeeded(place, peer_copy(scans->out, scans->in, table->copy_bytes, place->stream),
                                       "the copy kernel");
     default:
-        return place->kind->succeeded(place, run_cub(scans, scans->workspace, &way->workspace_bytes), "CUB");
+        return place->kind->succeeded(place, run_cub(scans, place->workspace, &way->workspace_bytes), "CUB");
     }
 }

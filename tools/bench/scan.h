@@ -27,9 +27,8 @@ struct scans {
     void *in, *out;           /* in the place */
     void *host_in, *host_out; /* the same as these in host memory */
     void *expected;           /* on the host; NULL where nothing is compared */
-    void *workspace;
     uint64_t *first_overflow;
-    size_t bytes, workspace_bytes;
+    size_t bytes;
     struct bench_case table;
     table_segments segments[2]; /* in the place, and on the host; of kind 0: there are none */
 };
@@ -57,6 +56,11 @@ bool scan_prepare(struct scans *scans, struct scan_way *way, table_status *reaso
  * call, which fills way->report if the times of its `stages` are wanted. False after a note. */
 enum scan_form { SCAN_QUEUED, SCAN_CALL, SCAN_STAGES };
 bool scan_run(struct scans *scans, struct scan_way *way, enum scan_form form);
+
+/* scan_right.c. Expects what the CPU backend makes of the table; on the CPU that is held against the serial loop.
+ * Then a way of ours must have it, bit for bit, and CUB where its order of additions cannot be seen: an exit code. */
+bool scans_expect(struct scans *scans);
+int scan_check(struct scans *scans, struct scan_way *way, bool expected);
 
 /* What a way is called in notes. */
 enum { SCAN_NAME = 40 };
