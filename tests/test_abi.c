@@ -1,14 +1,11 @@
 /* What a program that was compiled with these headers relies on: the sizes of structs, what is reserved in them, and
  * the version. docs/versioning.md has the rules. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include <tuplescan/tuplescan.h>
+
+#include "support/test.h"
 
 /* Sizes where pointers have 64 bits. A field that is added is taken out of `reserved`, so that none of them changes. */
 #define GROWS(type, size)                                                                                              \
@@ -16,7 +13,7 @@
 #define STAYS(type, size)                                                                                              \
     { #type, sizeof(type), size, sizeof(type) }
 
-static void test_sizes(void **state) {
+TEST(test_sizes) {
     const struct {
         const char *name;
         size_t size, expected, end_of_reserved;
@@ -42,7 +39,6 @@ static void test_sizes(void **state) {
         STAYS(table_digit, 12),
         STAYS(table_interrupt, 16),
     };
-    (void)state;
     if (sizeof(void *) != 8)
         skip();
     for (size_t i = 0; i < sizeof structs / sizeof *structs; i++) {
@@ -58,11 +54,10 @@ static void expect_refused(table_status status) {
     assert_non_null(strstr(table_error_detail(), "reserved"));
 }
 
-static void test_reserved_words_of_a_scan(void **state) {
+TEST(test_reserved_words_of_a_scan) {
     uint64_t values[4] = {1, 2, 3, 4}, totals[2] = {7, 7};
     const table_view table = {values, 2, 2, 0, TABLE_U64}, seeds = {totals, 1, 2, 0, TABLE_U64};
     size_t bytes = 12345;
-    (void)state;
     for (size_t word = 0; word < sizeof((table_scan_options *)0)->reserved / sizeof(uint64_t); word++) {
         table_scan_options options = {0};
         options.reserved[word] = 1;
@@ -91,7 +86,7 @@ static int write_nothing(void *context, const void *from, size_t bytes) {
     return 0;
 }
 
-static void test_reserved_words_of_streams(void **state) {
+TEST(test_reserved_words_of_streams) {
     static const uint64_t zeros[TABLE_RESERVED_WORDS];
     _Alignas(TABLE_STATE_ALIGNMENT) unsigned char kept[1024] = {0};
     table_stream_report report;
@@ -103,7 +98,6 @@ static void test_reserved_words_of_streams(void **state) {
                                     .write = write_nothing,
                                     .report = &report};
     size_t bytes;
-    (void)state;
     memset(&report, 0x5A, sizeof report);
     memset(&facts, 0x5A, sizeof facts);
     assert_int_equal(table_stream(&options), TABLE_OK);
@@ -119,13 +113,12 @@ static void test_reserved_words_of_streams(void **state) {
     }
 }
 
-static void test_reserved_words_of_the_pipelines(void **state) {
+TEST(test_reserved_words_of_the_pipelines) {
     uint32_t values[4] = {4, 3, 2, 1}, counted[4] = {7, 7, 7, 7};
     const table_view keys = {values, 4, 1, 0, TABLE_U32}, counts = {counted, 1, 2, 0, TABLE_U32};
     const table_view order = {counted, 4, 1, 0, TABLE_U32};
     const table_digit digit = {0, 1, 0};
     const table_bins bins = {.kind = TABLE_BINS_INTEGER, .count = 2};
-    (void)state;
     for (int word = 0; word < TABLE_RESERVED_WORDS; word++) {
         table_pipeline_options run = {0};
         table_histogram_options histogram = {0};
@@ -141,14 +134,13 @@ static void test_reserved_words_of_the_pipelines(void **state) {
     assert_int_equal(counted[0], 7);
 }
 
-static void test_reserved_words_of_reports(void **state) {
+TEST(test_reserved_words_of_reports) {
     static const uint64_t zeros[TABLE_RESERVED_WORDS];
     uint64_t values[4] = {1, 2, 3, 4};
     const table_view table = {values, 4, 1, 0, TABLE_U64};
     table_report report;
     table_pipeline_report pipeline_report;
     table_device devices[1];
-    (void)state;
     memset(&report, 0x5A, sizeof report);
     memset(&pipeline_report, 0x5A, sizeof pipeline_report);
     memset(devices, 0x5A, sizeof devices);
@@ -161,9 +153,8 @@ static void test_reserved_words_of_reports(void **state) {
     assert_memory_equal(devices[0].reserved, zeros, sizeof zeros);
 }
 
-static void test_version(void **state) {
+TEST(test_version) {
     char version[40];
-    (void)state;
     snprintf(version, sizeof version, "%d.%d.%d", TABLE_VERSION_MAJOR, TABLE_VERSION_MINOR, TABLE_VERSION_PATCH);
     assert_string_equal(table_version(), version);
     assert_true(TABLE_VERSION_AT_LEAST(TABLE_VERSION_MAJOR, TABLE_VERSION_MINOR, TABLE_VERSION_PATCH));

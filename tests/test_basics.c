@@ -1,20 +1,18 @@
 /* The small calls: statuses, types, seeds, devices. */
 #include <math.h>
 #include <sched.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
 #include <pthread.h>
 
 #include <tuplescan/tuplescan.h>
 
 #include "support/reference.h"
+#include "support/test.h"
 
-static void test_statuses(void **state) {
+TEST(test_statuses) {
     static const char *const names[] = {
         "TABLE_OK",
         "TABLE_ERROR_ARGUMENT",
@@ -38,7 +36,6 @@ static void test_statuses(void **state) {
         "TABLE_ERROR_NCCL",
     };
     const int count = sizeof names / sizeof *names;
-    (void)state;
     for (int i = 0; i < count; i++) {
         assert_string_equal(table_status_name((table_status)i), names[i]);
         const char *text = table_status_text((table_status)i);
@@ -55,10 +52,9 @@ static void *detail_of_a_new_thread(void *unused) {
     return (void *)(size_t)(strlen(table_error_detail()) == 0);
 }
 
-static void test_detail_is_the_threads_own(void **state) {
+TEST(test_detail_is_the_threads_own) {
     pthread_t thread;
     void *empty = NULL;
-    (void)state;
     assert_string_equal(table_error_detail(), ""); /* the first test of all that could fail */
     assert_int_equal(table_prefix_sum(NULL, NULL, NULL), TABLE_ERROR_ARGUMENT);
     assert_true(strlen(table_error_detail()) > 0);
@@ -68,12 +64,9 @@ static void test_detail_is_the_threads_own(void **state) {
     assert_true(strlen(table_error_detail()) > 0);
 }
 
-static void test_version(void **state) {
-    (void)state;
-    assert_string_equal(table_version(), TUPLESCAN_TEST_VERSION);
-}
+TEST(test_version) { assert_string_equal(table_version(), TUPLESCAN_TEST_VERSION); }
 
-static void test_types(void **state) {
+TEST(test_types) {
     static const char *const names[] = {NULL,  "u8", "u16", "u32",  "u64", "i32",  "i64", "f32",
                                         "f64", "i8", "i16", "bool", "f16", "bf16", NULL};
     static const size_t sizes[] = {0, 1, 2, 4, 8, 4, 8, 4, 8, 1, 2, 1, 2, 2, 0};
@@ -85,7 +78,6 @@ static void test_types(void **state) {
         "i8i64",  "i8f32",  "i8f64",    "i16i32",  "i16i64",  "i16f32",  "i16f64",  "i32i32",  "i32i64",
         "i32f64", "i64i64", "booli32",  "boolu32", "booli64", "boolu64", "boolf32", "boolf64", "f16f16",
         "f16f32", "f16f64", "bf16bf16", "bf16f32", "bf16f64", "f32f32",  "f32f64",  "f64f64"};
-    (void)state;
     for (int i = 0; i < 15; i++) {
         assert_int_equal(table_sum_type((table_type)i), sums[i]);
         assert_int_equal(table_type_size((table_type)i), sizes[i]);
@@ -107,10 +99,9 @@ static void test_types(void **state) {
     assert_int_equal(table_types_supported((table_type)-1, TABLE_U64), 0);
 }
 
-static void test_seeds_rows(void **state) {
+TEST(test_seeds_rows) {
     static const table_type types[] = {TABLE_U32, TABLE_U64, TABLE_I32, TABLE_I64, TABLE_F32, TABLE_F64};
     static const size_t columns[] = {1, 3, 1000, SIZE_MAX};
-    (void)state;
     assert_int_equal(TABLE_UNIT_ROWS, REFERENCE_UNIT);
     for (size_t t = 0; t < sizeof types / sizeof *types; t++) {
         for (size_t c = 0; c < sizeof columns / sizeof *columns; c++) {
@@ -128,10 +119,9 @@ static void test_seeds_rows(void **state) {
     assert_int_equal(table_seeds_rows((table_type)9, 5, 1), 0);
 }
 
-static void test_devices(void **state) {
+TEST(test_devices) {
     table_device devices[64];
     const size_t count = table_devices(NULL, 0);
-    (void)state;
     assert_in_range(count, 1, 64);
     memset(devices, 0x5A, sizeof devices);
     assert_int_equal(table_devices(devices, 1), count);
@@ -154,7 +144,7 @@ static table_view wide_table(void *data) {
 }
 
 /* Whatever the shape, the workspace on the CPU is rows of seeds of chunks, and what threads need. */
-static void test_workspace_is_what_the_rows_need(void **state) {
+TEST(test_workspace_is_what_the_rows_need) {
     static const struct {
         size_t rows, columns, most; /* rows of sums, besides SOME */
         table_type type;
@@ -169,7 +159,6 @@ static void test_workspace_is_what_the_rows_need(void **state) {
                  {5, 91750400, 2, TABLE_U64, TABLE_STRATEGY_RECURSIVE}};
     enum { SOME = 16 << 20 };
     static uint64_t there[2];
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const table_view table = {there, cases[i].rows, cases[i].columns, 0, cases[i].type};
         const table_scan_options options = {.strategy = cases[i].strategy, .backend = TABLE_BACKEND_CPU};
@@ -182,10 +171,9 @@ static void test_workspace_is_what_the_rows_need(void **state) {
 }
 
 /* No rows, of more columns than there is memory for sums of. */
-static void test_no_rows_and_many_columns(void **state) {
+TEST(test_no_rows_and_many_columns) {
     uint64_t overflow = 5;
     table_report report;
-    (void)state;
     for (int strategy = TABLE_STRATEGY_AUTO; strategy <= TABLE_STRATEGY_FUSED; strategy++) {
         const table_view table = {NULL, 0, (size_t)1 << 40, 0, TABLE_U64};
         const table_scan_options options = {.strategy = (table_strategy)strategy,
@@ -209,12 +197,11 @@ static void *workspace_on_one_processor(void *bytes) {
 }
 
 /* What one thread asked for must do for another. */
-static void test_workspace_of_a_bound_thread(void **state) {
+TEST(test_workspace_of_a_bound_thread) {
     size_t bound = 0, bytes = 0;
     pthread_t thread;
     void *done = NULL;
     const table_view table = wide_table(&bytes);
-    (void)state;
     assert_int_equal(pthread_create(&thread, NULL, workspace_on_one_processor, &bound), 0);
     assert_int_equal(pthread_join(thread, &done), 0);
     assert_non_null(done);
@@ -223,7 +210,7 @@ static void test_workspace_of_a_bound_thread(void **state) {
 }
 
 /* The report names the threads that there were, not the most that there could have been. */
-static void test_reported_threads(void **state) {
+TEST(test_reported_threads) {
     enum { FEW = 10, MANY = 1 << 20 };
     uint32_t *keys = calloc(MANY, sizeof *keys);
     uint64_t count = 0;
@@ -236,7 +223,6 @@ static void test_reported_threads(void **state) {
     const table_pipeline_options run = {.threads = 1000, .report = &sorted}, two = {.threads = 2, .report = &sorted};
     const table_histogram_options options = {.run = run}, by_two = {.run = two};
     const table_sort_options sort = {.run = run};
-    (void)state;
     assert_non_null(keys);
     for (int strategy = TABLE_STRATEGY_AUTO; strategy <= TABLE_STRATEGY_FUSED; strategy++) {
         const table_scan_options scan = {
@@ -256,12 +242,11 @@ static void test_reported_threads(void **state) {
 }
 
 /* The example in prefix_sum.h of what very large floats come to, and of how it is avoided. */
-static void test_very_large_floats(void **state) {
+TEST(test_very_large_floats) {
     float values[] = {-3e38F, 0, 3e38F, 3e38F}, sums[4];
     double wide[4];
     const table_view in = {values, 4, 1, 0, TABLE_F32}, out = {sums, 4, 1, 0, TABLE_F32},
                      to = {wide, 4, 1, 0, TABLE_F64};
-    (void)state;
     assert_int_equal(table_prefix_sum(&in, &out, NULL), TABLE_OK);
     assert_true(sums[2] == 0 && isinf(sums[3]) && sums[3] > 0);
     assert_int_equal(table_prefix_sum(&in, &to, NULL), TABLE_OK);

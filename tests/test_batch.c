@@ -1,19 +1,14 @@
 /* Several tables in one call: what is refused, and what is particular to them. Their sums are a form of
  * test_pieces.c. */
 #include <fenv.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include <tuplescan/tuplescan.h>
 
 #include "support/refusal.h"
+#include "support/test.h"
 
-static void test_errors(void **state) {
-    (void)state;
+TEST(test_errors) {
     static float values[64], sums[64];
     _Alignas(TABLE_STATE_ALIGNMENT) static unsigned char kept[4096];
     const table_view in = {.data = values, .rows = 4, .columns = 2, .type = TABLE_F32};
@@ -62,8 +57,7 @@ static void test_errors(void **state) {
 }
 
 /* However many tables there are, for which nothing is written: an end comes at once. */
-static void test_nothing(void **state) {
-    (void)state;
+TEST(test_nothing) {
     static uint64_t values[4], carries[3];
     static const size_t shapes[][2] = {{1, 0}, {0, 0}, {0, 3}};
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
@@ -102,8 +96,7 @@ static void leave_nans_on_the_stack(void) {
 
 /* Fewer tables than a vector has lanes: nothing is added up but their values, which a program that traps on invalid
  * operations would feel. */
-static void test_no_other_values(void **state) {
-    (void)state;
+TEST(test_no_other_values) {
     static float values[9] = {1, 2, 3, 4, 5, 6, 7, 8, 9}, sums[9];
     const table_view in = {.data = values, .rows = 3, .columns = 1, .type = TABLE_F32};
     const table_view out = {.data = sums, .rows = 3, .columns = 1, .type = TABLE_F32};

@@ -7,19 +7,16 @@
  *
  * Values and checksums are made here, and depend on nothing else in tests/. */
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include <tuplescan/tuplescan.h>
 
 #include "support/memory.h"
 #include "support/random.h"
 #include "support/scan_case.h"
+#include "support/test.h"
 
 static const char *file_name;
 
@@ -186,12 +183,11 @@ static bool read_line(FILE *file, struct line *line) {
     return true;
 }
 
-static void test_bits_are_kept(void **state) {
+TEST(test_bits_are_kept) {
     FILE *file = fopen(file_name, "r");
     struct random random = {run_seed()};
     struct line line;
     unsigned lines = 0;
-    (void)state;
     if (!file)
         fail_msg("%s cannot be read", file_name);
     for (; read_line(file, &line); lines++) {

@@ -1,20 +1,15 @@
 /* Columns that lie apart: what is refused, and what is particular to them. Their sums are a form of test_pieces.c. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include <cmocka.h>
-
 #include <tuplescan/tuplescan.h>
 
 #include "support/refusal.h"
+#include "support/test.h"
 
-static void test_errors(void **state) {
-    (void)state;
+TEST(test_errors) {
     static float values[64], sums[64];
     _Alignas(TABLE_STATE_ALIGNMENT) static unsigned char kept[4096] = {1}, no_state[4096];
     table_column in[2], out[2];
@@ -75,8 +70,7 @@ static void test_errors(void **state) {
 }
 
 /* Rows without columns: what is wrong is refused as ever, a state counts them, and the report says who did. */
-static void test_no_columns(void **state) {
-    (void)state;
+TEST(test_no_columns) {
     _Alignas(TABLE_STATE_ALIGNMENT) static unsigned char kept[4096];
     const table_columns none = {NULL, 0, 7, TABLE_U64};
     table_report report = {0};
@@ -96,8 +90,7 @@ static void test_no_columns(void **state) {
 }
 
 /* Where an overflow is would be a number beyond 2^64. */
-static void test_too_many_values(void **state) {
-    (void)state;
+TEST(test_too_many_values) {
     enum { COLUMNS = 4, SUMMED_AT = 32 /* the rows in the header of a state */ };
     _Alignas(TABLE_STATE_ALIGNMENT) static unsigned char kept[4096];
     static uint64_t values[COLUMNS];
@@ -135,8 +128,7 @@ static clock_t time_to_sort(const table_column *columns, size_t count) {
 
 /* Many columns of one row-major table are not each compared with all others: that takes minutes where sorting them
  * takes some hundredths of a second, and the calls less than one. The last column lies in the one before it. */
-static void test_many_columns(void **state) {
-    (void)state;
+TEST(test_many_columns) {
     enum { COLUMNS = 65536, ROWS = 3, SORTS = 1000 };
     uint32_t *const values = calloc(COLUMNS * ROWS, sizeof *values);
     table_column *const in = calloc(2 * COLUMNS, sizeof *in), *const out = in + COLUMNS;

@@ -1,21 +1,17 @@
 /* Tables in parts: what an error says, and streams whose pieces several devices share. The sums of parts are a form of
  * test_pieces.c. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include <tuplescan/tuplescan.h>
 
 #include "support/ends.h"
 #include "support/tables.h"
+#include "support/test.h"
 
 /* What an error says, and that nothing was written. */
-static void test_errors(void **state) {
+TEST(test_errors) {
     float in[8] = {1, 2, 3, 4, 5, 6, 7, 8}, out[8] = {0}, carry[2] = {0};
     _Alignas(16) char broken[64 + 131 * 8] = "no state";
     const table_view views[4] = {{in, 2, 2, 0, TABLE_F32},
@@ -25,7 +21,6 @@ static void test_errors(void **state) {
     const table_part good[2] = {{.in = views[0], .out = views[1]}, {.in = views[2], .out = views[3]}};
     table_part parts[2];
     table_scan_options options;
-    (void)state;
     assert_int_equal(table_prefix_sum_devices(NULL, 2, NULL, NULL), TABLE_ERROR_ARGUMENT);
     assert_int_equal(table_prefix_sum_devices(good, 0, NULL, NULL), TABLE_ERROR_ARGUMENT);
 #define REFUSED(CHANGE, STATUS, WORDS)                                                                                 \
@@ -61,7 +56,7 @@ static void test_errors(void **state) {
 }
 
 /* All devices share the pieces of a stream. */
-static void test_stream(void **state) {
+TEST(test_stream) {
     enum { ROWS = 30011, COLUMNS = 3 };
     static float values[ROWS * COLUMNS], expected[ROWS * COLUMNS], found[ROWS * COLUMNS];
     struct random random = {run_seed()};
@@ -70,7 +65,6 @@ static void test_stream(void **state) {
     const table_stream_coefficients halves = {.type = TABLE_F32, .columns = 1, .row = &(float){0.5f}};
     int devices[8];
     size_t count = table_devices(NULL, 0) - 1;
-    (void)state;
     for (size_t i = 0; i < ROWS * COLUMNS; i++)
         element_randomize(&values[i], TABLE_F32, &random, PATTERN_SMALL);
     assert_int_equal(table_prefix_sum(&in, &out, NULL), TABLE_OK);

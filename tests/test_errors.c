@@ -1,20 +1,16 @@
 /* What wrong tables get: pointers, types, shapes, alignment, sizes. See support/wrong_call.h. */
 #include <limits.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include <tuplescan/tuplescan.h>
 
+#include "support/test.h"
 #include "support/wrong_call.h"
 
-static void test_the_right_call(void **state) {
+TEST(test_the_right_call) {
     struct call call = right_call();
     size_t bytes = 12345;
-    (void)state;
     assert_int_equal(table_prefix_sum(&call.in, &call.out, &call.options), TABLE_OK);
     assert_int_equal(table_prefix_sum_workspace(&call.in, &call.out, &call.options, &bytes), TABLE_OK);
     assert_in_range(bytes, 0, sizeof memory.workspace);
@@ -24,10 +20,9 @@ static void test_the_right_call(void **state) {
     assert_int_equal(table_prefix_sum(&call.in, &call.out, NULL), TABLE_OK);
 }
 
-static void test_null_pointers(void **state) {
+TEST(test_null_pointers) {
     const struct call right = right_call();
     size_t bytes;
-    (void)state;
     REFUSED(table_prefix_sum(NULL, &right.out, NULL), ARGUMENT, "in");
     REFUSED(table_prefix_sum(&right.in, NULL, NULL), ARGUMENT, "out");
     REFUSED(table_prefix_sum_async(NULL, &right.out, NULL), ARGUMENT, "in");
@@ -40,9 +35,8 @@ static void test_null_pointers(void **state) {
     WRONG(all, ARGUMENT, "out", call.out.data = NULL);
 }
 
-static void test_null_data_without_rows(void **state) {
+TEST(test_null_data_without_rows) {
     struct call call = right_call();
-    (void)state;
     call.in.data = call.out.data = NULL;
     call.in.rows = call.out.rows = 0;
     assert_int_equal(table_prefix_sum(&call.in, &call.out, &call.options), TABLE_OK);
@@ -54,10 +48,9 @@ static void test_null_data_without_rows(void **state) {
         assert_int_equal(memory.carry_out[j], 0);
 }
 
-static void test_unknown_values(void **state) {
+TEST(test_unknown_values) {
     static const int backends[] = {-1, 3, INT_MAX}, strategies[] = {-1, 4, INT_MIN}, types[] = {-1, 0, 14, INT_MAX};
     const struct call right = right_call();
-    (void)state;
     for (size_t i = 0; i < 3; i++) {
         WRONG(all, ARGUMENT, "backend", call.options.backend = (table_backend)backends[i]);
         WRONG(all, ARGUMENT, "strategy", call.options.strategy = (table_strategy)strategies[i]);
@@ -70,8 +63,7 @@ static void test_unknown_values(void **state) {
     WRONG(all, ARGUMENT, "exclusive", call.options.exclusive = 2);
 }
 
-static void test_type_pairs(void **state) {
-    (void)state;
+TEST(test_type_pairs) {
     for (table_type in = TABLE_U8; in <= TABLE_BF16; in++) {
         for (table_type out = TABLE_U8; out <= TABLE_BF16; out++) {
             struct call call = right_call();
@@ -90,8 +82,7 @@ static void test_type_pairs(void **state) {
     }
 }
 
-static void test_shapes(void **state) {
-    (void)state;
+TEST(test_shapes) {
     WRONG(all, SHAPE, "stride", call.in.stride = COLUMNS - 1);
     WRONG(all, SHAPE, "stride", call.out.stride = 1);
     WRONG(all, SHAPE, "in->stride -3", call.in.stride = 1 - COLUMNS);
@@ -101,9 +92,8 @@ static void test_shapes(void **state) {
 }
 
 /* What is said of the next row means nothing where there is none. */
-static void test_strides_of_no_next_row(void **state) {
+TEST(test_strides_of_no_next_row) {
     static const ptrdiff_t strides[] = {1, -1, COLUMNS - 1, PTRDIFF_MAX, PTRDIFF_MIN};
-    (void)state;
     for (size_t i = 0; i < sizeof strides / sizeof *strides; i++)
         for (size_t rows = 0; rows < 2; rows++)
             for (int reverse = 0; reverse < 2; reverse++) {
@@ -125,8 +115,7 @@ static void test_strides_of_no_next_row(void **state) {
 }
 
 /* Nor where there are no columns; a sanitizer sees what is made of it. */
-static void test_strides_without_columns(void **state) {
-    (void)state;
+TEST(test_strides_without_columns) {
     static const ptrdiff_t strides[] = {PTRDIFF_MAX, PTRDIFF_MIN, -PTRDIFF_MAX / 2};
     for (int i = 0; i < 6; i++) {
         const struct table_view in = {memory.in, SIZE_MAX / 2, 0, strides[i / 2], TABLE_U64};
@@ -136,17 +125,15 @@ static void test_strides_without_columns(void **state) {
     }
 }
 
-static void test_alignment(void **state) {
+TEST(test_alignment) {
     const struct call right = right_call();
-    (void)state;
     WRONG(all, ALIGNMENT, "carry_in", call.options.carry_in = (char *)memory.carry_in + 2);
     WRONG(all, ALIGNMENT, "carry_out", call.options.carry_out = (char *)memory.carry_out + 4);
     WRONG(all, ALIGNMENT, "first_overflow", call.options.first_overflow = (uint64_t *)((char *)memory.overflow + 4));
     REFUSED(table_column_totals(&right.in, TABLE_U64, (char *)memory.out + 4, NULL), ALIGNMENT, "totals 0x");
 }
 
-static void test_too_large(void **state) {
-    (void)state;
+TEST(test_too_large) {
     /* rows x columns fits, times 8 bytes does not */
     WRONG(all, TOO_LARGE, "in", call.in.rows = call.out.rows = SIZE_MAX / COLUMNS);
     WRONG(all, TOO_LARGE, "in", call.in.rows = call.out.rows = SIZE_MAX);

@@ -2,19 +2,16 @@
  * address, whole, in pieces, several tables at once, by both forms of call. */
 #include <inttypes.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include <tuplescan/tuplescan.h>
 
 #include "support/reference.h"
 #include "support/refusal.h"
 #include "support/tables.h"
+#include "support/test.h"
 #include "support/ways.h"
 
 /* A place in the order of values, NaNs apart: -0.0 is below +0.0. */
@@ -156,10 +153,9 @@ static void check(const struct way *way, table_type type, table_operation operat
     table_close(&taken);
 }
 
-static void test_every_type(void **state) {
+TEST(test_every_type) {
     struct random random = {run_seed()};
     const unsigned rounds = run_small() ? 6 : 40 * run_rounds();
-    (void)state;
     for (size_t way = 0; way < way_count; way++)
         for (unsigned type = TABLE_U8; ways[way].direct && type <= TABLE_BF16; type++)
             for (unsigned round = 0; round < rounds; round++) {
@@ -169,7 +165,7 @@ static void test_every_type(void **state) {
 }
 
 /* Above all values lies what the extremes began with; NaNs that count as nothing were taken nowhere. */
-static void test_nothing_taken(void **state) {
+TEST(test_nothing_taken) {
     const float values[] = {1, NAN, 5, NAN}, start[] = {3};
     float extremes[4];
     int64_t rows[4];
@@ -177,7 +173,6 @@ static void test_nothing_taken(void **state) {
     const table_view in = {(void *)(uintptr_t)values, 4, 1, 0, TABLE_F32}, out = {extremes, 4, 1, 0, TABLE_F32};
     const table_view taken = {rows, 4, 1, 0, TABLE_I64};
     const table_scan_options options = {.operation = TABLE_MAXIMUM, .skip_nan = 1, .carry_in = start};
-    (void)state;
     assert_int_equal(table_prefix_sum(&in, &out, &options), TABLE_OK);
     assert_int_equal(table_extreme_rows(&in, &out, &taken, 0, NULL), TABLE_OK);
     assert_memory_equal(rows, expected, sizeof rows);
@@ -188,7 +183,7 @@ static void test_nothing_taken(void **state) {
 }
 
 /* What is wrong in a call that is right but for that. */
-static void test_refusals(void **state) {
+TEST(test_refusals) {
     static int32_t in[8], extremes[8];
     static int64_t rows[10], carry[4];
     const struct {
@@ -223,7 +218,6 @@ static void test_refusals(void **state) {
         {IN, EXTREMES, TAKEN, 0, {.state = carry}, TABLE_ERROR_ARGUMENT, "state"},
         {IN, EXTREMES, TAKEN, 0, {.tables = 2, .in_step = 8, .out_step = 1}, TABLE_ERROR_OVERLAP, "out_step"},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         size_t bytes = 7;
         memset(rows, 0x5a, sizeof rows);

@@ -1,16 +1,15 @@
 /* Float sums of tables that are large enough for every part of stage 2 to be used many times over, and wide enough for
  * blocks of it whose last warp has few columns: all bits are the CPU's, each time. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
 #include <cuda_runtime_api.h>
 
 #include <tuplescan/tuplescan.h>
+
+#include "support/test.h"
 
 enum { TABLE_BYTES = 48 << 20, TIMES = 3 }; /* of sums */
 
@@ -95,15 +94,9 @@ static void check_types(bool exclusive) {
     }
 }
 
-static void test_inclusive(void **state) {
-    (void)state;
-    check_types(false);
-}
+TEST(test_inclusive) { check_types(false); }
 
-static void test_exclusive(void **state) {
-    (void)state;
-    check_types(true);
-}
+TEST(test_exclusive) { check_types(true); }
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_inclusive), cmocka_unit_test(test_exclusive)};

@@ -1,15 +1,14 @@
 /* More than 2^32 cells on a device, for real: 512^3 + 1 rows of 33 columns have chunks of 512 rows, so that the totals
  * of the totals of the totals have more than one row, the deepest that the recursion goes in practice. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
 #include <cuda_runtime_api.h>
 
 #include <tuplescan/tuplescan.h>
+
+#include "support/test.h"
 
 enum { COLUMNS = 33, PERIOD = 1000003 /* rows after which the input repeats */ };
 static const size_t rows = (size_t)512 * 512 * 512 + 1;
@@ -90,25 +89,15 @@ static void check_strategy(table_strategy strategy) {
     require_sums(overflow);
 }
 
-static void test_recursive(void **state) {
-    (void)state;
-    check_strategy(TABLE_STRATEGY_RECURSIVE);
-}
-static void test_host(void **state) {
-    (void)state;
-    check_strategy(TABLE_STRATEGY_HOST);
-}
-static void test_fused(void **state) {
-    (void)state;
-    check_strategy(TABLE_STRATEGY_FUSED);
-}
+TEST(test_recursive) { check_strategy(TABLE_STRATEGY_RECURSIVE); }
+TEST(test_host) { check_strategy(TABLE_STRATEGY_HOST); }
+TEST(test_fused) { check_strategy(TABLE_STRATEGY_FUSED); }
 
 /* More keys than 32 bits count: runs of equal bytes, the greatest first. */
-static void test_sort(void **state) {
+TEST(test_sort) {
     enum { RUNS = 251, PIECE = 64 << 20 };
     const size_t keys = ((size_t)1 << 32) + 12345, run = keys / RUNS;
     unsigned char *data = NULL, *piece = malloc(PIECE);
-    (void)state;
     assert_non_null(piece);
     assert_int_equal(cudaMalloc((void **)&data, keys), cudaSuccess);
     for (size_t r = 0; r < RUNS; r++)

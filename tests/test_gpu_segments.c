@@ -1,14 +1,10 @@
 /* A captured call on segments, replayed on other segments: their number and what says where they lie are read on the
  * device when the work begins. Wrong ones are named there, by the first one, and then nothing is written. */
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
 #include <cuda_runtime_api.h>
 
 #include <tuplescan/tuplescan.h>
@@ -16,6 +12,7 @@
 #include "support/chunk.h"
 #include "support/random.h"
 #include "support/refusal.h"
+#include "support/test.h"
 
 enum { COLUMNS = 3, MOST = 500, WORDS = 2 };
 
@@ -169,24 +166,17 @@ static void check_replays(table_segment_kind kind) {
     assert_int_equal(cudaGraphExecDestroy(graph), cudaSuccess);
 }
 
-static void test_offsets(void **state) {
-    (void)state;
-    check_replays(TABLE_SEGMENT_OFFSETS);
-}
-static void test_lengths(void **state) {
-    (void)state;
-    check_replays(TABLE_SEGMENT_LENGTHS);
-}
+TEST(test_offsets) { check_replays(TABLE_SEGMENT_OFFSETS); }
+TEST(test_lengths) { check_replays(TABLE_SEGMENT_LENGTHS); }
 
 /* The call that waits returns what the device has found. */
-static void test_wrong_on_device(void **state) {
+TEST(test_wrong_on_device) {
     const table_view table = {device_values, table_rows(), COLUMNS, 0, TABLE_F32};
     const int64_t offsets[] = {0, 7, 6, (int64_t)table_rows() + 1};
     uint64_t wrong = 77, on_host = 77;
     table_segments segments = {
         .kind = TABLE_SEGMENT_OFFSETS, .type = TABLE_I64, .data = device_given, .count = 3, .wrong = device_words};
     const table_scan_options options = {.backend = TABLE_BACKEND_CUDA};
-    (void)state;
     send(device_given, offsets, sizeof offsets);
     assert_int_equal(cudaStreamSynchronize(stream), cudaSuccess);
     expect(table_segmented_prefix_sum(&table, &table, &segments, &options), TABLE_ERROR_SHAPE, "segments->data[2]");

@@ -1,21 +1,19 @@
 /* What only CUDA has: graphs, work in the order of a stream, and memory of two sides. */
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
-#include <cmocka.h>
 #include <cuda_runtime_api.h>
 
 #include <tuplescan/tuplescan.h>
 
 #include "support/chunk.h"
 #include "support/random.h"
+#include "support/test.h"
 
 enum { COLUMNS = 5 };
 
@@ -142,26 +140,11 @@ static void check_graph(table_strategy strategy) {
     cudaGraphDestroy(graph);
 }
 
-static void test_stream_host(void **state) {
-    (void)state;
-    check_stream_order(TABLE_STRATEGY_HOST);
-}
-static void test_stream_recursive(void **state) {
-    (void)state;
-    check_stream_order(TABLE_STRATEGY_RECURSIVE);
-}
-static void test_stream_fused(void **state) {
-    (void)state;
-    check_stream_order(TABLE_STRATEGY_FUSED);
-}
-static void test_graph_recursive(void **state) {
-    (void)state;
-    check_graph(TABLE_STRATEGY_RECURSIVE);
-}
-static void test_graph_fused(void **state) {
-    (void)state;
-    check_graph(TABLE_STRATEGY_FUSED);
-}
+TEST(test_stream_host) { check_stream_order(TABLE_STRATEGY_HOST); }
+TEST(test_stream_recursive) { check_stream_order(TABLE_STRATEGY_RECURSIVE); }
+TEST(test_stream_fused) { check_stream_order(TABLE_STRATEGY_FUSED); }
+TEST(test_graph_recursive) { check_graph(TABLE_STRATEGY_RECURSIVE); }
+TEST(test_graph_fused) { check_graph(TABLE_STRATEGY_FUSED); }
 
 /* The fused pass of the first rows, with the carry and the overflow's word in device memory, as a graph; how many nodes
  * that has. The same row carries in and out. */
@@ -217,11 +200,10 @@ static void check_carried(size_t rows, uint64_t *first_overflow, size_t expected
 
 /* A table of few chunks is one node; one that goes in one wave or whose tiles are buffered is one, too, or else two,
  * and has one more for the overflow's word. */
-static void test_graph_nodes(void **state) {
+TEST(test_graph_nodes) {
     const size_t chunk = chunk_rows(TABLE_U32, COLUMNS);
     uint64_t *overflow, found = 0;
     int major = 0, processors = 0;
-    (void)state;
     assert_int_equal(cudaMalloc((void **)&overflow, sizeof *overflow), cudaSuccess);
     assert_int_equal(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0), cudaSuccess);
     assert_int_equal(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, 0), cudaSuccess);
@@ -257,7 +239,7 @@ static void turn_count_over(size_t used) {
 /* A workspace may hold anything, and be used for something else between two replays. What is captured is a table whose
  * tiles go in one wave, which counts its replays there; between them another table is scanned in the same workspace,
  * or it is filled, all of it or its first words or the others, or its count is turned over. */
-static void test_graph_any_workspace(void **state) {
+TEST(test_graph_any_workspace) {
     enum { USED = 1 << 20 };
     const size_t rows = table_rows() * 3 / 10, other_rows = table_rows() / 5;
     const table_view other = {device_values, other_rows, COLUMNS, 0, TABLE_U32};
@@ -265,7 +247,6 @@ static void test_graph_any_workspace(void **state) {
     const int rounds = run_small() ? 14 : 400;
     table_scan_options options = {.backend = TABLE_BACKEND_CUDA, .strategy = TABLE_STRATEGY_FUSED};
     size_t nodes = 0;
-    (void)state;
     options.stream = stream;
     options.workspace = workspace;
     options.workspace_bytes = 64 << 20;
@@ -318,9 +299,8 @@ static void check_overflow_in_any_workspace(size_t rows) {
     assert_int_equal(cudaStreamSynchronize(stream), cudaSuccess);
     cudaFree(options.first_overflow);
 }
-static void test_overflow_in_any_workspace(void **state) {
+TEST(test_overflow_in_any_workspace) {
     const size_t chunk = chunk_rows(TABLE_U32, COLUMNS);
-    (void)state;
     check_overflow_in_any_workspace(chunk / 2);
     check_overflow_in_any_workspace(3 * chunk + 7);
     check_overflow_in_any_workspace(table_rows() * 3 / 10);
@@ -388,8 +368,7 @@ static void check_graph_goes_on(table_type type, size_t rows, bool exclusive) {
     free(results);
     free(expected);
 }
-static void test_graph_goes_on(void **state) {
-    (void)state;
+TEST(test_graph_goes_on) {
     check_graph_goes_on(TABLE_U32, 1000, false);
     check_graph_goes_on(TABLE_F32, 1000, false);
     check_graph_goes_on(TABLE_F32, 777, true);
@@ -415,11 +394,10 @@ static void check_host_state(void) {
     }
 }
 
-static void test_two_sides(void **state) {
+TEST(test_two_sides) {
     const table_view host_view = {host_values, table_rows(), COLUMNS, 0, TABLE_U32};
     table_scan_options options = {0};
     size_t bytes = 12345;
-    (void)state;
     assert_int_equal(table_prefix_sum(device_in(), &host_view, NULL), TABLE_ERROR_BACKEND);
     assert_int_equal(table_prefix_sum(&host_view, device_out(), NULL), TABLE_ERROR_BACKEND);
     options.backend = TABLE_BACKEND_CPU;
@@ -431,10 +409,9 @@ static void test_two_sides(void **state) {
     check_host_state();
 }
 
-static void test_workspace(void **state) {
+TEST(test_workspace) {
     table_scan_options options = {.strategy = TABLE_STRATEGY_RECURSIVE};
     size_t bytes = 0;
-    (void)state;
     options.stream = stream;
     assert_int_equal(table_prefix_sum_workspace(device_in(), device_out(), &options, &bytes), TABLE_OK);
     assert_in_range(bytes, 1, 64 << 20);
@@ -448,9 +425,8 @@ static void test_workspace(void **state) {
 }
 
 /* A table of few rows needs no workspace as large as a row of its sums. Only addresses are looked at. */
-static void test_flat_tables_want_no_workspace(void **state) {
+TEST(test_flat_tables_want_no_workspace) {
     static const size_t rows[] = {1, 2, 17, 64};
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         for (int type = TABLE_U32; type <= TABLE_F64; type++) {
             const table_view table = {device_values, rows[i], 91750400, 0, (table_type)type};
@@ -493,21 +469,19 @@ static void check_no_columns(table_type type) {
     free(expected);
 }
 
-static void test_states_of_no_columns(void **state) {
-    (void)state;
+TEST(test_states_of_no_columns) {
     check_no_columns(TABLE_F32);
     check_no_columns(TABLE_F64);
     check_no_columns(TABLE_U32);
 }
 
 /* Rows of a table of the host, farther apart than copies of the runtime can have them. */
-static void test_rows_far_apart(void **state) {
+TEST(test_rows_far_apart) {
     enum { FAR_ROWS = 3 };
     const size_t stride = (size_t)1 << 29, bytes = (FAR_ROWS - 1) * stride * sizeof(float) + 4096;
     float *const values = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     const table_scan_options options = {.backend = TABLE_BACKEND_CUDA};
     table_view table = {values, FAR_ROWS, 2, (ptrdiff_t)stride, TABLE_F32};
-    (void)state;
     assert_ptr_not_equal(values, MAP_FAILED);
     for (size_t i = 0; i < FAR_ROWS; i++)
         values[i * stride] = values[i * stride + 1] = (float)(i + 1);
@@ -523,12 +497,11 @@ static void test_rows_far_apart(void **state) {
 
 /* A call that succeeds leaves the detail of an earlier failure as it is, also where the pass that is tried first does
  * not do what is asked for. */
-static void test_detail_of_success(void **state) {
+TEST(test_detail_of_success) {
     float *const values = (float *)host_values;
     const table_view table = {device_values, 4000, COLUMNS, 0, TABLE_F32};
     uint64_t skipped;
     const table_scan_options options = {.skip_nan = 1, .skipped = &skipped};
-    (void)state;
     for (size_t i = 0; i < 4000 * COLUMNS; i++)
         values[i] = i % 10 == 3 ? NAN : 1;
     assert_int_equal(cudaMemcpy(device_values, values, 4000 * COLUMNS * sizeof *values, cudaMemcpyDefault),
@@ -540,20 +513,18 @@ static void test_detail_of_success(void **state) {
 }
 
 /* Device pointers need no option to be found. */
-static void test_auto_goes_where_the_data_is(void **state) {
+TEST(test_auto_goes_where_the_data_is) {
     table_report report;
     table_scan_options options = {.report = &report};
-    (void)state;
     assert_int_equal(table_prefix_sum(device_in(), device_out(), &options), TABLE_OK);
     assert_int_equal(report.backend, TABLE_BACKEND_CUDA);
     assert_true(report.seconds > 0);
 }
 
 /* Calls keep what they have allocated; table_trim_memory() gives all of it back. */
-static void test_trim_memory(void **state) {
+TEST(test_trim_memory) {
     const table_scan_options options = {.strategy = TABLE_STRATEGY_RECURSIVE};
     size_t before = 0, after = 0, total = 0;
-    (void)state;
     assert_int_equal(table_prefix_sum(device_in(), device_out(), &options), TABLE_OK);
     table_trim_memory();
     assert_int_equal(cudaMemGetInfo(&before, &total), cudaSuccess);
@@ -565,8 +536,7 @@ static void test_trim_memory(void **state) {
 }
 
 /* An error of the caller's own calls, which nobody has looked at, is not taken for one of the scan's. */
-static void test_error_before(void **state) {
-    (void)state;
+TEST(test_error_before) {
     for (table_strategy strategy = TABLE_STRATEGY_HOST; strategy <= TABLE_STRATEGY_FUSED; strategy++) {
         const table_scan_options options = {.strategy = strategy};
         assert_int_not_equal(cudaSetDevice(1 << 20), cudaSuccess);
@@ -576,10 +546,9 @@ static void test_error_before(void **state) {
 }
 
 /* A call that needs new memory leaves alone what is being captured on a stream that waits for the default one. */
-static void test_capture_beside(void **state) {
+TEST(test_capture_beside) {
     cudaStream_t plain = NULL;
     cudaGraph_t graph = NULL;
-    (void)state;
     assert_int_equal(cudaStreamCreate(&plain), cudaSuccess);
     table_trim_memory();
     assert_int_equal(cudaStreamBeginCapture(plain, cudaStreamCaptureModeRelaxed), cudaSuccess);
@@ -591,11 +560,10 @@ static void test_capture_beside(void **state) {
     assert_int_equal(cudaStreamDestroy(plain), cudaSuccess);
 }
 
-static void test_out_of_device_memory(void **state) {
+TEST(test_out_of_device_memory) {
     /* One row so wide that its totals do not fit beside it. */
     size_t available = 0, total = 0;
     void *most = NULL;
-    (void)state;
     if (run_small())
         skip();
     assert_int_equal(cudaMemGetInfo(&available, &total), cudaSuccess);

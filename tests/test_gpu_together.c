@@ -1,8 +1,6 @@
 /* Scans at the same time as other work on the GPU: on several streams, beside kernels that fill all multiprocessors, in
  * several processes, in two graphs. Blocks of a scan wait for each other, so each of these could be a deadlock: what is
  * asked for is that all of it ends, and is right. A hang is ended by SIGALRM. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,10 +8,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
 #include <cuda_runtime_api.h>
 
 #include <tuplescan/tuplescan.h>
+
+#include "support/test.h"
 
 enum { SKIPPED = 77, SECONDS = 240, ROUNDS = 20, REPLAYS = 100 };
 
@@ -191,14 +190,8 @@ static bool run_streams(bool beside) {
     return right;
 }
 
-static void test_streams(void **state) {
-    (void)state;
-    assert_true(run_streams(false));
-}
-static void test_beside_other_work(void **state) {
-    (void)state;
-    assert_true(run_streams(true));
-}
+TEST(test_streams) { assert_true(run_streams(false)); }
+TEST(test_beside_other_work) { assert_true(run_streams(true)); }
 
 /* The status that the process ended with, or what it was killed by, made negative. */
 static int end_of(pid_t process) {
@@ -231,14 +224,8 @@ static void check_processes(int count) {
     for (int i = 0; i < count; i++)
         assert_int_equal(ends[i], 0);
 }
-static void test_two_processes(void **state) {
-    (void)state;
-    check_processes(2);
-}
-static void test_four_processes(void **state) {
-    (void)state;
-    check_processes(4);
-}
+TEST(test_two_processes) { check_processes(2); }
+TEST(test_four_processes) { check_processes(4); }
 
 static bool capture(const struct work *work, cudaGraphExec_t *executable) {
     cudaGraph_t graph = NULL;
@@ -270,8 +257,7 @@ static bool run_graphs(const struct shape *first, const struct shape *second) {
     return right;
 }
 
-static void test_two_graphs(void **state) {
-    (void)state;
+TEST(test_two_graphs) {
     for (int first = 1; first < WORKS; first++)
         for (int second = 1; second <= first; second++)
             assert_true(run_graphs(&shapes[first], &shapes[second]));

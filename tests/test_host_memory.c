@@ -1,6 +1,4 @@
 /* What a call gets when the host has no memory left. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -8,9 +6,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include <tuplescan/tuplescan.h>
+
+#include "support/test.h"
 
 /* The sanitizers end a program that runs out of memory, and take memory of their own. */
 static int memory_can_run_out(void) {
@@ -52,8 +50,7 @@ static int run_out_of_memory(table_strategy strategy) {
     return *table_error_detail() ? 0 : 3;
 }
 
-static void test_out_of_host_memory(void **state) {
-    (void)state;
+TEST(test_out_of_host_memory) {
     if (!memory_can_run_out())
         skip();
     for (table_strategy strategy = TABLE_STRATEGY_HOST; strategy <= TABLE_STRATEGY_RECURSIVE; strategy++) {

@@ -1,19 +1,16 @@
 /* Sums, products and recurrences of f32 that are kept as f64: each result is that of the call into f64, rounded once;
  * carries and states are those of that call, bit for bit. */
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include <tuplescan/tuplescan.h>
 
 #include "support/ends.h"
 #include "support/refusal.h"
 #include "support/tables.h"
+#include "support/test.h"
 #include "support/ways.h"
 
 enum { MOST = 1 << 16, COLUMNS_MOST = 70 };
@@ -92,12 +89,11 @@ static void check(struct trial *t, struct random *random) {
     require(t, !t->options.state || memcmp(states[0], states[1], sizeof states[0]) == 0, "states");
 }
 
-static void test_rounded_once(void **state) {
+TEST(test_rounded_once) {
     static const table_operation operations[] = {TABLE_SUM, TABLE_PRODUCT, TABLE_RECURRENCE};
     static const size_t columns[] = {1, 2, 3, 4, 8, 16, 33, COLUMNS_MOST};
     const unsigned rounds = run_small() ? 30 : 150 * run_rounds();
     struct random random = {run_seed()};
-    (void)state;
     for (size_t way = 0; way < way_count; way++)
         for (unsigned round = 0; round < rounds; round++) {
             struct trial t = {.way = &ways[way], .operation = operations[round % 3], .tables = 1};
@@ -143,7 +139,7 @@ static table_status stream(size_t rows, size_t columns, const table_scan_options
 }
 
 /* Calls that go another way to the same operation. */
-static void test_other_calls(void **state) {
+TEST(test_other_calls) {
     enum { ROWS = 3000, COLUMNS = 3 };
     const int64_t offsets[] = {0, 700, 700, ROWS};
     const table_segments segments = {
@@ -158,7 +154,6 @@ static void test_other_calls(void **state) {
          .out = {results + 1100 * COLUMNS, ROWS - 1100, COLUMNS, 0, TABLE_F32}}};
     const table_scan_options options = {.kept = TABLE_F64};
     struct random random = {run_seed()};
-    (void)state;
     fill(&random, ROWS * COLUMNS);
     for (size_t j = 0; j < COLUMNS; j++) {
         from[j] = (table_column){values + j, COLUMNS};
@@ -182,12 +177,11 @@ static void test_other_calls(void **state) {
 }
 
 /* Columns apart, whose rows of carries and states are of that type; and seeds, which have it themselves. */
-static void test_refusals_elsewhere(void **state) {
+TEST(test_refusals_elsewhere) {
     table_column column = {results, 0};
     const table_columns apart = {&column, 1, 4, TABLE_F32};
     const table_view seeds = {results, 2, 2, 0, TABLE_F32};
     table_scan_options options = {.kept = TABLE_U64};
-    (void)state;
     for (int call = 0; call < 3; call++) {
         options.carry_in = call == 1 ? start : NULL;
         options.state = call == 2 ? memset(states[0], 0, sizeof states[0]) : NULL;
@@ -198,13 +192,12 @@ static void test_refusals_elsewhere(void **state) {
     expect(table_stage2_scan_totals(&seeds, &options), TABLE_ERROR_TYPE, "seeds->type is f32");
 }
 
-static void test_refusals(void **state) {
+TEST(test_refusals) {
     static int32_t integers[4];
     const table_view in = {values, 2, 2, 0, TABLE_F32}, out = {results, 2, 2, 0, TABLE_F32};
     const table_view whole = {integers, 2, 2, 0, TABLE_I32};
     table_scan_options options = {.kept = TABLE_F64};
     float totals[2];
-    (void)state;
     expect(table_prefix_sum(&whole, &whole, &options), TABLE_ERROR_TYPE, "options->kept 8 (f64)");
     expect(table_column_totals(&in, TABLE_F32, totals, &options), TABLE_ERROR_ARGUMENT, "options->kept");
     expect(table_linear_recurrence(&in, &in, NULL, &(table_scan_options){.kept = TABLE_F64, .carry_out = totals}),

@@ -1,17 +1,14 @@
 /* Tables beyond 2^32 in each sense, on a machine with little memory: the input is address space that was never written,
  * the output is one small piece of memory mapped over and over, or rows far apart. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include <tuplescan/tuplescan.h>
 
 #include "support/random.h"
+#include "support/test.h"
 
 #define BEYOND ((size_t)1 << 32)
 
@@ -40,12 +37,11 @@ static void *repeated_memory(size_t bytes, size_t piece) {
     return space;
 }
 
-static void test_totals_of_more_rows_than_32_bits_count(void **state) {
+TEST(test_totals_of_more_rows_than_32_bits_count) {
     const size_t rows = BEYOND + 5000;
     uint8_t *values = sparse_zeros(rows);
     const table_view in = {.data = values, .rows = rows, .columns = 1, .type = TABLE_U8};
     uint64_t total = 0;
-    (void)state;
     values[0] = 1;
     values[BEYOND - 1] = 20;
     values[BEYOND] = 100;
@@ -55,7 +51,7 @@ static void test_totals_of_more_rows_than_32_bits_count(void **state) {
     munmap(values, rows);
 }
 
-static void test_overflow_beyond_2_32_cells(void **state) {
+TEST(test_overflow_beyond_2_32_cells) {
     const size_t rows = BEYOND / 2 + 100003, columns = 2, cells = rows * columns;
     uint8_t *values = sparse_zeros(cells);
     uint32_t *sums = repeated_memory(cells * sizeof *sums, (size_t)8 << 20);
@@ -65,7 +61,6 @@ static void test_overflow_beyond_2_32_cells(void **state) {
     uint32_t carry_out[2] = {0, 0};
     uint64_t overflow = 0;
     table_scan_options options = {.backend = TABLE_BACKEND_CPU, .threads = 1};
-    (void)state;
     options.carry_in = carry_in;
     options.carry_out = carry_out;
     options.first_overflow = &overflow;
@@ -85,7 +80,7 @@ static void test_overflow_beyond_2_32_cells(void **state) {
     munmap(sums, cells * sizeof *sums);
 }
 
-static void test_rows_far_apart(void **state) {
+TEST(test_rows_far_apart) {
     const size_t rows = 65539, stride = 65537, columns = 3;
     const size_t elements = (rows - 1) * stride + columns;
     uint8_t *values = sparse_zeros(elements);
@@ -93,7 +88,6 @@ static void test_rows_far_apart(void **state) {
     const table_view in = {values, rows, columns, stride, TABLE_U8};
     const table_view out = {sums, rows, columns, stride, TABLE_U32};
     uint32_t expected[3] = {0, 0, 0};
-    (void)state;
     assert_true(elements > BEYOND);
     for (size_t i = 0; i < rows; i += 1000)
         for (size_t j = 0; j < columns; j++)

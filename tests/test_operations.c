@@ -1,18 +1,15 @@
 /* Maxima, minima and products: every type, strategy and instruction set as one call (scan_case.h). Every other way that
  * sums have is theirs, too, in test_pieces.c. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include <tuplescan/tuplescan.h>
 
 #include "support/refusal.h"
 #include "support/scan_case.h"
+#include "support/test.h"
 
 static const table_operation operations[] = {TABLE_MAXIMUM, TABLE_MINIMUM, TABLE_PRODUCT};
 enum { OPERATIONS = sizeof operations / sizeof *operations };
@@ -25,12 +22,11 @@ static void check(const struct scan_case *c, const struct way *way) {
 }
 
 /* Rows around groups, units and chunks; columns with kernels of their own, without, and of several panels. */
-static void test_every_pair_and_shape(void **state) {
+TEST(test_every_pair_and_shape) {
     static const size_t rows[] = {0, 1, 2, 7, 8, 9, 31, 33, 64, 127, 511, 512, 513, 1025, 3000, 9 * 512 + 7};
     static const size_t columns[] = {1, 2, 3, 4, 5, 8, 16, 17, 70, 1000};
     struct random random = {run_seed()};
     struct type_pair pair;
-    (void)state;
     for (size_t o = 0; o < OPERATIONS; o++)
         for (size_t number = 0; operation_pair(operations[o], number, &pair); number++)
             for (size_t i = 0; i < 3 * sizeof columns / sizeof *columns; i++) {
@@ -51,7 +47,7 @@ static void require_ok(table_status status) {
 }
 
 /* NaN and zeros, as numpy.maximum.accumulate has them but for zeros, of which it says nothing. */
-static void test_special_floats(void **state) {
+TEST(test_special_floats) {
     static const struct {
         table_operation operation;
         int skip_nan;
@@ -62,7 +58,6 @@ static void test_special_floats(void **state) {
                  {TABLE_MINIMUM, 0, {0.0, -0.0, 0.0, 0.0, 1}, {0.0, -0.0, -0.0, -0.0, -0.0}},
                  {TABLE_MAXIMUM, 1, {NAN, -INFINITY, NAN, -3, NAN}, {-INFINITY, -INFINITY, -INFINITY, -3, -3}},
                  {TABLE_MINIMUM, 1, {NAN, INFINITY, NAN, 3, NAN}, {INFINITY, INFINITY, INFINITY, 3, 3}}};
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         for (size_t rows = 5; rows <= 5 * 512; rows *= 512) { /* by the tiny kernel, and by others */
             double *in = malloc(rows * sizeof *in);
@@ -81,7 +76,7 @@ static void test_special_floats(void **state) {
 }
 
 /* A product that has wrapped to 0, or that a 0 follows, has left its type all the same. */
-static void test_overflow_before_zeros(void **state) {
+TEST(test_overflow_before_zeros) {
     static const struct {
         uint32_t in[4];
         uint64_t first;
@@ -89,7 +84,6 @@ static void test_overflow_before_zeros(void **state) {
                  {{3, 0, 4000000000u, 4000000000u}, TABLE_NO_OVERFLOW},
                  {{65536, 65535, 1, 2}, 3},
                  {{1, 4000000000u, 2, 0}, 2}};
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         uint32_t out[4];
         uint64_t found;
@@ -100,7 +94,7 @@ static void test_overflow_before_zeros(void **state) {
     }
 }
 
-static void test_refusals(void **state) {
+TEST(test_refusals) {
     uint32_t values[4] = {1, 2, 3, 4};
     float floats[4] = {1, 2, 3, 4};
     _Alignas(16) char memory[256] = {0};
@@ -108,7 +102,6 @@ static void test_refusals(void **state) {
     const table_view table = {values, 2, 2, 0, TABLE_U32}, reals = {floats, 2, 2, 0, TABLE_F32};
     const table_view wide = {memory, 2, 2, 0, TABLE_U64};
     table_scan_options options = {.operation = TABLE_PRODUCT};
-    (void)state;
     expect(table_prefix_sum(&reals, &wide, &options), TABLE_ERROR_TYPE, "no product of in->type f32");
     options.operation = TABLE_MAXIMUM;
     expect(table_prefix_sum(&table, &wide, &options), TABLE_ERROR_TYPE, "no maximum of in->type u32 as out->type");

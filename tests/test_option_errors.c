@@ -1,26 +1,21 @@
 /* What wrong options get, and wrong calls of the stages. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include <tuplescan/tuplescan.h>
 
+#include "support/test.h"
 #include "support/wrong_call.h"
 
-static void test_options_of_the_other_form(void **state) {
-    (void)state;
+TEST(test_options_of_the_other_form) {
     WRONG(stream, ARGUMENT, "report", call.options.report = &memory.report);
     WRONG(call, ARGUMENT, "workspace", call.options.workspace = memory.workspace);
     WRONG(call, ARGUMENT, "workspace", call.options.workspace_bytes = 4096);
     WRONG(call, ARGUMENT, "stream", call.options.stream = &memory);
 }
 
-static void test_directions_offsets_and_words(void **state) {
+TEST(test_directions_offsets_and_words) {
     uint64_t *const skipped = memory.overflow;
-    (void)state;
     WRONG(all, ARGUMENT, "reverse is 2", call.options.reverse = 2);
     WRONG(all, ARGUMENT, "offsets is -1", call.options.offsets = -1);
     WRONG(all, SHAPE, "one row more", call.options.offsets = 1);
@@ -39,10 +34,9 @@ static void test_directions_offsets_and_words(void **state) {
 #undef FLOATS
 }
 
-static void test_totals_of_halves(void **state) {
+TEST(test_totals_of_halves) {
     table_view in = right_call().in;
     const table_view seeds = {memory.out, 2, COLUMNS, 0, TABLE_F16};
-    (void)state;
     in.type = TABLE_BF16;
     REFUSED(table_column_totals(&in, TABLE_BF16, memory.out, NULL), TYPE, "f32");
     in.type = TABLE_F16;
@@ -51,7 +45,7 @@ static void test_totals_of_halves(void **state) {
     REFUSED(table_stage2_scan_totals(&seeds, NULL), TYPE, "f16");
 }
 
-static void test_options_not_for_totals(void **state) {
+TEST(test_options_not_for_totals) {
     const struct call right = right_call();
     const struct {
         table_scan_options options;
@@ -61,15 +55,13 @@ static void test_options_not_for_totals(void **state) {
                  {{.carry_out = memory.carry_out}, "carry_out"},
                  {{.first_overflow = memory.overflow}, "first_overflow"},
                  {{.workspace = memory.workspace}, "workspace"}};
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         REFUSED(table_column_totals(&right.in, TABLE_U64, memory.out, &cases[i].options), ARGUMENT, cases[i].word);
 }
 
-static void test_workspace(void **state) {
+TEST(test_workspace) {
     struct call call = right_call();
     size_t bytes = 0;
-    (void)state;
     call.options.strategy = TABLE_STRATEGY_RECURSIVE;
     assert_int_equal(table_prefix_sum_workspace(&call.in, &call.out, &call.options, &bytes), TABLE_OK);
     assert_in_range(bytes, 1, sizeof memory.workspace);
@@ -85,10 +77,9 @@ static void test_workspace(void **state) {
     assert_int_equal(table_prefix_sum_async(&call.in, &call.out, &call.options), TABLE_OK);
 }
 
-static void test_cuda_is_not_there(void **state) {
+TEST(test_cuda_is_not_there) {
     struct call call = right_call();
     const char *reason = table_cuda_unavailable();
-    (void)state;
     call.options.backend = TABLE_BACKEND_CUDA;
     if (!reason)
         skip();
@@ -99,10 +90,9 @@ static void test_cuda_is_not_there(void **state) {
     REFUSED(table_stage2_scan_totals(&call.in, &options), BACKEND, reason);
 }
 
-static void test_stages(void **state) {
+TEST(test_stages) {
     struct call call = right_call();
     const table_view seeds = {memory.out, 2, COLUMNS, 0, TABLE_U64};
-    (void)state;
     assert_int_equal(table_seeds_rows(TABLE_U64, ROWS, COLUMNS), 2);
     call.out.data = memory.out + CELLS / 2;
     assert_int_equal(table_stage1_local_counts(&call.in, &seeds, NULL), TABLE_OK);
@@ -126,7 +116,7 @@ static void test_stages(void **state) {
 }
 
 /* What stages do not take; and seeds that are not those of the table. */
-static void test_wrong_stages(void **state) {
+TEST(test_wrong_stages) {
     struct call call = right_call();
     const table_view seeds = {memory.out, 2, COLUMNS, 0, TABLE_U64}, floats = {memory.in, ROWS, COLUMNS, 0, TABLE_F64};
     const table_view sums = {memory.out + CELLS / 2, ROWS, COLUMNS, 0, TABLE_F64};
@@ -134,7 +124,6 @@ static void test_wrong_stages(void **state) {
     const table_scan_options counted = {.skip_nan = 1, .skipped = memory.overflow};
     const table_scan_options several = {.tables = 2, .threads = 1, .in_step = CELLS / 2, .out_step = CELLS / 2};
     table_view wrong;
-    (void)state;
     call.out.data = memory.out + CELLS / 2;
 #define STAGE1(OPTIONS) table_stage1_local_counts(&call.in, &wrong, OPTIONS)
 #define STAGE2(OPTIONS) table_stage2_scan_totals(&wrong, OPTIONS)

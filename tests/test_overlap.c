@@ -1,18 +1,15 @@
 /* Which memory of a call may be shared, and which not. */
 #include <limits.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include <tuplescan/tuplescan.h>
 
+#include "support/test.h"
 #include "support/wrong_call.h"
 
 /* Pairs of views of memory.in, and what a call says of them either way round: TABLE_OK where nothing is shared. */
-static void test_pairs(void **state) {
+TEST(test_pairs) {
     uint64_t *const at = memory.in;
     const table_view whole = {at, ROWS, COLUMNS, 0, TABLE_U64};
     const struct {
@@ -35,7 +32,6 @@ static void test_pairs(void **state) {
         {{at, ROWS, 2, 5, TABLE_U64}, {at + 2, ROWS, 2, 5, TABLE_U64}, TABLE_OK},  /* side by side */
         {{at, ROWS, 2, 10, TABLE_U32}, {at + 1, ROWS, 2, 5, TABLE_U64}, TABLE_OK}, /* of different types */
     };
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         for (int turned = 0; turned < 1 + (cases[i].a.type == cases[i].b.type); turned++) {
             struct call call = right_call();
@@ -54,12 +50,11 @@ static void expect_overlap(table_view in, table_view out) {
 }
 
 /* Rows in the other order, and with options->offsets what is neither out without its last row nor without its first. */
-static void test_overlap_of_other_orders(void **state) {
+TEST(test_overlap_of_other_orders) {
     uint64_t *const at = memory.in;
     const table_view whole = {at, ROWS, COLUMNS, 0, TABLE_U64};
     const table_view turned = {at + (ROWS - 1) * COLUMNS, ROWS, COLUMNS, -COLUMNS, TABLE_U64};
     table_view other = turned;
-    (void)state;
     expect_overlap(whole, turned);
     expect_overlap(turned, whole);
     other.data = at + ROWS * COLUMNS; /* one row on */
@@ -88,18 +83,16 @@ static void test_overlap_of_other_orders(void **state) {
 }
 
 /* Tables of one row, whose stride says nothing, however large it is: times 8 bytes it is 0. */
-static void test_one_row(void **state) {
+TEST(test_one_row) {
     const ptrdiff_t stride = (ptrdiff_t)1 << (CHAR_BIT * sizeof(size_t) - 3);
     const table_view row = {memory.in, 1, COLUMNS, stride, TABLE_U64};
-    (void)state;
     assert_int_equal(table_prefix_sum(&row, &row, NULL), TABLE_OK);
     WRONG(all, OVERLAP, "share memory", call.in.rows = call.out.rows = 1, call.in.stride = call.out.stride = stride,
           call.out.data = memory.in + 2);
 }
 
-static void test_rows_of_options_in_tables(void **state) {
+TEST(test_rows_of_options_in_tables) {
     const struct call right = right_call();
-    (void)state;
     WRONG(all, OVERLAP, "carry_in", call.options.carry_in = memory.in + COLUMNS);
     WRONG(all, OVERLAP, "carry_in", call.options.carry_in = memory.out + ROWS * COLUMNS - 1);
     WRONG(all, OVERLAP, "carry_out", call.options.carry_out = memory.out + 3);

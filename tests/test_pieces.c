@@ -2,13 +2,9 @@
  * form of call, in any layout: rows from the last one to the first, data at any address, in place, sums from the end, a
  * row of offsets, NaN that count as nothing, no columns. Pieces have the bits of the whole table's sums, and leave the
  * state that the whole leaves. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include <tuplescan/tuplescan.h>
 
@@ -16,6 +12,7 @@
 #include "support/piece_forms.h"
 #include "support/places.h"
 #include "support/recurrence.h"
+#include "support/test.h"
 
 /* The state through the rows so far says so, also when it was saved and loaded, and gives their sums. */
 static void require_state(const struct trial *t) {
@@ -145,11 +142,10 @@ static void check_random_table(struct random *random, const struct way *way, tab
 }
 
 /* Products of floats are made of what recurrences are made of. */
-static void test_maps(void **state) {
+TEST(test_maps) {
     const unsigned rounds = (run_small() ? 8 : 40) * run_rounds();
     struct random random = {run_seed() + 2};
     struct type_pair pair;
-    (void)state;
     for (size_t i = 0; i < way_count; i++)
         for (size_t number = 0; operation_pair(TABLE_RECURRENCE, number, &pair); number++)
             for (unsigned round = 0; round < rounds; round++)
@@ -216,9 +212,8 @@ static void check_lone_reset(const struct way *way, size_t rows) {
     free(left);
 }
 
-static void test_lone_resets(void **state) {
+TEST(test_lone_resets) {
     static const size_t rows[] = {1, 3, 33, 45, 511, 513, 515, LONE_ROWS_MOST};
-    (void)state;
     for (size_t i = 0; i < way_count; i++)
         for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)
             if (!ways[i].fused_alone) {
@@ -227,11 +222,10 @@ static void test_lone_resets(void **state) {
             }
 }
 
-static void test_random_cuts(void **state) {
+TEST(test_random_cuts) {
     const unsigned rounds = (run_small() ? 2 : 14) * run_rounds();
     struct random random = {run_seed()};
     struct type_pair pair;
-    (void)state;
     for (size_t i = 0; i < way_count; i++)
         for (table_operation operation = TABLE_SUM; operation <= TABLE_PRODUCT; operation++)
             for (size_t number = 0; operation_pair(operation, number, &pair); number++)
@@ -241,10 +235,9 @@ static void test_random_cuts(void **state) {
 }
 
 /* Pieces that are worth several threads, and parts of more than 512 units, whose totals have totals of their own. */
-static void test_large_pieces(void **state) {
+TEST(test_large_pieces) {
     struct random random = {run_seed() + 1};
     const unsigned count = run_small() ? 1 : 20 * run_rounds() / run_few() + 2;
-    (void)state;
     for (unsigned i = 0; i < count; i++)
         check_table(&random, &ways[random_below(&random, way_count)], TABLE_SUM,
                     type_pairs[random_below(&random, type_pair_count)],
@@ -254,11 +247,10 @@ static void test_large_pieces(void **state) {
 
 /* Several tables in one call: few or many of them, of few rows or many, wide ones, and such as are worth several
  * threads each. */
-static void test_batches(void **state) {
+TEST(test_batches) {
     const unsigned cases = (run_small() ? 300 : 2000) * run_rounds() / run_few();
     const size_t most = run_small() ? 4000 : 20000;
     struct random random = {run_seed() + 3};
-    (void)state;
     for (unsigned i = 0; i < cases; i++) {
         const struct way *way = &ways[random_below(&random, way_count)];
         size_t columns = 1 + random_below(&random, random_once_in(&random, 5) ? TRIAL_COLUMNS_MOST : 24);

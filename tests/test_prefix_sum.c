@@ -1,18 +1,15 @@
 /* The conformance tests: one body for every backend, strategy and form of call. See scan_case.h for what is done with
  * each table; here is which tables. */
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include <tuplescan/tuplescan.h>
 
 #include "support/chunk.h"
 #include "support/scan_case.h"
+#include "support/test.h"
 
 /* The most cells of one table: enough for many units, few enough for thousands of tables. */
 static size_t most_cells(void) { return run_small() ? (size_t)3 << 14 : (size_t)1 << 18; }
@@ -44,8 +41,7 @@ static void check_varied(struct random *random, struct type_pair pair, size_t ro
         scan_case_check(&scan_case, &ways[i]);
 }
 
-static void test_strategies_are_there(void **state) {
-    (void)state;
+TEST(test_strategies_are_there) {
     for (size_t i = 0; i < way_count; i++) {
         printf("%s:", ways[i].name);
         for (table_strategy strategy = TABLE_STRATEGY_AUTO; strategy <= TABLE_STRATEGY_FUSED; strategy++)
@@ -58,11 +54,10 @@ static void test_strategies_are_there(void **state) {
 }
 
 /* Every type pair with every interesting number of rows, for columns that fill a warp's row, do not, or overfill it. */
-static void test_every_pair_and_rows(void **state) {
+TEST(test_every_pair_and_rows) {
     static const size_t columns[] = {1, 2, 3, 4, 5, 8, 16, 17, 33, 64, 100};
     const size_t column_count = sizeof columns / sizeof *columns;
     struct random random = {run_seed() + 1};
-    (void)state;
     for (size_t pair = 0; pair < type_pair_count; pair++) {
         for (size_t c = 0; c < column_count; c++) {
             size_t rows[MOST_ROWS_OF_INTEREST];
@@ -78,11 +73,10 @@ static void test_every_pair_and_rows(void **state) {
 }
 
 /* Each pair by a few tables in each way, or by one in some ways, however few are computed of all others. */
-static void test_each_pair(void **state) {
+TEST(test_each_pair) {
     static const size_t columns[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 13, 16, 20, 32, 33, 40, 64, 100, 132};
     static const size_t rows[] = {1, 2, 7, 511, 512, 513, 1000, 1024, 1500, 2049, 3000};
     struct random random = {run_seed() + 12};
-    (void)state;
     for (size_t pair = 0; pair < type_pair_count; pair++)
         for (unsigned i = 0; i < 1 + 3 / run_few_of_few(); i++) {
             struct scan_case scan_case = {.in_type = type_pairs[pair].in,
@@ -99,10 +93,9 @@ static void test_each_pair(void **state) {
 }
 
 /* Every number of columns up to 70 and some that are large, with every type pair. */
-static void test_every_columns(void **state) {
+TEST(test_every_columns) {
     static const size_t large[] = {100, 127, 128, 129, 255, 256, 257, 1000, 1024, 4097};
     struct random random = {run_seed() + 2};
-    (void)state;
     for (size_t c = 1; c <= 70 + sizeof large / sizeof *large; c++) {
         const size_t columns = c <= 70 ? c : large[c - 71];
         for (size_t pair = 0; pair < type_pair_count; pair++) {
@@ -119,10 +112,9 @@ static void test_every_columns(void **state) {
 }
 
 /* Wide tables of more than one unit are dear, so there are just a few of them. */
-static void test_wide_units(void **state) {
+TEST(test_wide_units) {
     static const size_t columns[] = {129, 1000, 1024, 4097, 70001};
     struct random random = {run_seed() + 3};
-    (void)state;
     for (size_t c = 0; c < sizeof columns / sizeof *columns; c++) {
         const struct type_pair pair = type_pairs[random_below(&random, type_pair_count)];
         const size_t n = chunk_rows(pair.out, columns[c]);
@@ -136,10 +128,9 @@ static void test_wide_units(void **state) {
 }
 
 /* So wide that the last panel is less than a vector, which does not fill the line that it begins in. */
-static void test_last_panel_of_a_few_columns(void **state) {
+TEST(test_last_panel_of_a_few_columns) {
     static const size_t columns[] = {32769, 32771, 65537, 65540, 65541};
     struct random random = {run_seed() + 11};
-    (void)state;
     for (size_t c = 0; c < sizeof columns / sizeof *columns && !run_small(); c++) {
         const struct type_pair pair = type_pairs[random_below(&random, type_pair_count)];
         struct scan_case scan_case = {.in_type = pair.in, .out_type = pair.out, .columns = columns[c]};
@@ -151,12 +142,11 @@ static void test_last_panel_of_a_few_columns(void **state) {
 }
 
 /* Rows that begin anywhere in a line of memory, of whole vectors or not, in windows and in place. */
-static void test_rows_across_lines(void **state) {
+TEST(test_rows_across_lines) {
     static const size_t columns[] = {9,  10, 13,  15,  17,  20,  23,  33,  36,  44,  64,  66,  67,   68,
                                      90, 99, 100, 130, 132, 141, 201, 204, 259, 300, 500, 999, 1000, 1004};
     static const size_t ends[] = {1, 127, 128, 129, 255, 256, 257, 300, 384, 385, 511, 512};
     struct random random = {run_seed() + 9};
-    (void)state;
     for (size_t c = 0; c < sizeof columns / sizeof *columns; c++) {
         for (size_t e = 0; e < sizeof ends / sizeof *ends; e++) {
             const struct type_pair pair = type_pairs[random_below(&random, type_pair_count)];
@@ -176,10 +166,9 @@ static void test_rows_across_lines(void **state) {
 }
 
 /* A few tables that fit into no cache, for what a backend does differently then: threads, writes past the caches. */
-static void test_beyond_caches(void **state) {
+TEST(test_beyond_caches) {
     static const size_t columns[] = {1, 4, 7, 31, 64, 100, 1000};
     struct random random = {run_seed() + 8};
-    (void)state;
     if (run_small())
         skip();
     for (size_t c = 0; c < sizeof columns / sizeof *columns; c++) {
@@ -189,10 +178,9 @@ static void test_beyond_caches(void **state) {
     }
 }
 
-static void test_random(void **state) {
+TEST(test_random) {
     struct random random = {run_seed() + 4};
     const unsigned count = (run_small() ? 60 : 400) * run_rounds();
-    (void)state;
     for (unsigned i = 0; i < count; i++) {
         const size_t columns = 1 + random_below(&random, random_once_in(&random, 2) ? 8 : 150);
         const size_t most_rows = most_cells() / columns;
@@ -221,11 +209,10 @@ static void check_stage2(const struct way *way, table_strategy strategy, table_t
     table_close(&seeds);
 }
 
-static void test_stage2_of_many_units(void **state) {
+TEST(test_stage2_of_many_units) {
     static const table_type types[] = {TABLE_U32, TABLE_I32, TABLE_U64, TABLE_I64, TABLE_F32, TABLE_F64};
     static const size_t columns[] = {1, 4, 17, 33, 130};
     struct random random = {run_seed() + 6};
-    (void)state;
     for (size_t i = 0; i < way_count; i++) {
         for (size_t t = 0; ways[i].direct && !ways[i].fused_alone && t < sizeof types / sizeof *types; t++) {
             for (size_t c = 0; c < sizeof columns / sizeof *columns; c++) {
@@ -253,8 +240,7 @@ static void test_stage2_of_many_units(void **state) {
 }
 
 /* Each call of the scan, of tables that have no values. */
-static void test_no_columns(void **state) {
-    (void)state;
+TEST(test_no_columns) {
     for (size_t i = 0; i < way_count; i++)
         for (size_t rows = 0; rows < 1000; rows = 3 * rows + 1)
             for (int reverse = 0; reverse < 2; reverse++) {

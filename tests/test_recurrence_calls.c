@@ -1,21 +1,16 @@
 /* Calls of linear recurrences and running products beside their bits: states, and what wrong calls get, of columns
  * apart and streams, too. */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include <tuplescan/tuplescan.h>
 
 #include "support/random.h"
 #include "support/recurrence.h"
 #include "support/tables.h"
+#include "support/test.h"
 #include "support/ways.h"
 #include "support/wrong_call.h"
 
@@ -35,7 +30,7 @@ static bool same_bits(const void *x, const void *y) {
     return elements_same(a, b, TABLE_F32);
 }
 
-static void test_with_ones_it_is_a_sum(void **state) {
+TEST(test_with_ones_it_is_a_sum) {
     enum { SUM_ROWS = 3001, SUM_COLUMNS = 21 };
     static float ones[SUM_ROWS * SUM_COLUMNS], b[SUM_ROWS * SUM_COLUMNS], h[SUM_ROWS * SUM_COLUMNS],
         sums[SUM_ROWS * SUM_COLUMNS];
@@ -43,7 +38,6 @@ static void test_with_ones_it_is_a_sum(void **state) {
     const table_view table = {b, SUM_ROWS, SUM_COLUMNS, 0, TABLE_F32}, out = {h, SUM_ROWS, SUM_COLUMNS, 0, TABLE_F32};
     const table_view sum = {sums, SUM_ROWS, SUM_COLUMNS, 0, TABLE_F32};
     table_view a = {ones, 1, 1, 0, TABLE_F32};
-    (void)state;
     recurrence_make(TABLE_F32, "one", SUM_ROWS, SUM_COLUMNS, 3, ones, b);
     for (size_t way = 0; way < way_count; way++)
         for (unsigned i = 0; i < 4; i++) {
@@ -58,12 +52,11 @@ static void test_with_ones_it_is_a_sum(void **state) {
 }
 
 /* Ranges of rows that were summed up by themselves, joined in any order, and the state that a call leaves. */
-static void test_states(void **state) {
+TEST(test_states) {
     enum { MOST = 2600, WIDTH = 5, PARTS = 6 };
     static float a[MOST * WIDTH], b[MOST * WIDTH], h[MOST * WIDTH], end[WIDTH], sums[WIDTH];
     struct random random = {run_seed()};
     size_t bytes;
-    (void)state;
     assert_int_equal(table_state_bytes_of(TABLE_RECURRENCE, TABLE_F32, WIDTH, &bytes), TABLE_OK);
     char *const parts = get_memory(PARTS * bytes), *const whole = get_memory(bytes), *const saved = get_memory(bytes);
     for (unsigned trial = 0; trial < 40; trial++) {
@@ -117,12 +110,11 @@ static void test_states(void **state) {
 
 /* Products of units so small that those of blocks are zeros, of both signs: the state of the whole and that of two
  * ranges which were joined are the same bytes. */
-static void test_states_of_zeros(void **state) {
+TEST(test_states_of_zeros) {
     enum { ZERO_ROWS = 512 * 3 + 100, ZERO_COLUMNS = 16 };
     static float a[ZERO_ROWS * ZERO_COLUMNS], b[ZERO_ROWS * ZERO_COLUMNS], h[ZERO_ROWS * ZERO_COLUMNS];
     struct random random = {run_seed() + 1};
     size_t bytes;
-    (void)state;
     for (unsigned trial = 0; trial < 60; trial++) {
         const table_operation operation = trial % 2 ? TABLE_PRODUCT : TABLE_RECURRENCE;
         const size_t cut = random_below(&random, ZERO_ROWS + 1), firsts[] = {0, 0, cut},
@@ -155,9 +147,8 @@ static void test_states_of_zeros(void **state) {
     }
 }
 
-static void test_wrong_calls(void **state) {
+TEST(test_wrong_calls) {
     const struct call right = right_recurrence();
-    (void)state;
     assert_int_equal(table_linear_recurrence(&right.a, &right.in, &right.out, &right.options), TABLE_OK);
     assert_int_equal(table_linear_recurrence(NULL, &right.in, &right.out, NULL), TABLE_ERROR_ARGUMENT);
     assert_int_equal(table_linear_recurrence(&right.a, NULL, &right.out, NULL), TABLE_ERROR_ARGUMENT);
@@ -201,13 +192,12 @@ static void test_wrong_calls(void **state) {
                      assert_int_equal(table_state_begin_of(memory.state, TABLE_RECURRENCE, TABLE_F64, 2, 0), TABLE_OK));
 }
 
-static void test_sums_have_no_coefficients(void **state) {
+TEST(test_sums_have_no_coefficients) {
     const struct call call = right_recurrence();
     const table_scan_options wrong[] = {{.shifted_coefficients = 1},
                                         {.coefficient_step = 1},
                                         {.shifted_coefficients = 1, .first_coefficients = memory.first}};
     const char *const named[] = {"->shifted_coefficients is", "->coefficient_step is", "_coefficients is"};
-    (void)state;
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         assert_int_equal(table_prefix_sum(&call.in, &call.out, &wrong[i]), TABLE_ERROR_ARGUMENT);
         assert_non_null(strstr(table_error_detail(), named[i]));
@@ -215,19 +205,18 @@ static void test_sums_have_no_coefficients(void **state) {
     }
 }
 
-static void test_where_products_of_floats_are_refused(void **state) {
+TEST(test_where_products_of_floats_are_refused) {
     const struct call call = right_recurrence();
     const table_scan_options product = {.operation = TABLE_PRODUCT},
                              offsets = {.operation = TABLE_PRODUCT, .offsets = 1};
     const table_part part = {.in = call.in, .out = call.out};
     const table_view more = {memory.out, ROWS + 1, COLUMNS, 0, TABLE_F32};
-    (void)state;
     REFUSED(table_prefix_sum_devices(&part, 1, &product, NULL), ARGUMENT, "products of floats");
     REFUSED(table_prefix_sum(&call.in, &more, &offsets), ARGUMENT, "products of floats");
 }
 
 /* Nothing is written. */
-static void test_wrong_columns(void **state) {
+TEST(test_wrong_columns) {
     static float values[4][10], first[2];
     static const float before[4][10];
     static double wide[10];
@@ -238,7 +227,6 @@ static void test_wrong_columns(void **state) {
     table_columns a, b, h;
     table_scan_options options;
     uint64_t word;
-    (void)state;
 #define WRONG_COLUMNS(CHANGE, STATUS, WORDS)                                                                           \
     a = right_a, b = right_b, h = right_h;                                                                             \
     options = (table_scan_options){.threads = 1};                                                                      \
@@ -315,12 +303,11 @@ static table_stream_options stream_of_ones(struct ends *ends, const table_stream
 }
 
 /* The rows before those without coefficients are written. */
-static void test_failing_coefficients(void **state) {
+TEST(test_failing_coefficients) {
     struct ends ends = {.fail_at = 3000};
     const table_stream_coefficients a = {
         .type = TABLE_F32, .columns = 2, .read = read_coefficients, .read_context = &ends};
     table_stream_options options = stream_of_ones(&ends, &a);
-    (void)state;
     options.memory = 60000;
     assert_int_equal(table_stream(&options), TABLE_ERROR_READ);
     assert_non_null(strstr(table_error_detail(), "reading the coefficients of "));
@@ -330,7 +317,7 @@ static void test_failing_coefficients(void **state) {
 }
 
 /* Nothing is read or written. */
-static void test_wrong_streams(void **state) {
+TEST(test_wrong_streams) {
     static const float row[2] = {0.5f, 0.5f};
     struct ends ends = {0};
     uint64_t word;
@@ -338,7 +325,6 @@ static void test_wrong_streams(void **state) {
     table_stream_coefficients a;
     const table_stream_options fine = stream_of_ones(&ends, &a);
     table_stream_options wrong;
-    (void)state;
 #define WRONG_STREAM(CHANGE, STATUS, WORDS)                                                                            \
     a = right;                                                                                                         \
     wrong = fine;                                                                                                      \

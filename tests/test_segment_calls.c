@@ -1,18 +1,14 @@
 /* Ragged tables: what wrong calls and wrong segments get; any offsets and counts. */
 #include <limits.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include <tuplescan/tuplescan.h>
 
 #include "support/random.h"
 #include "support/refusal.h"
+#include "support/test.h"
 
 /* A call that is right as it stands. */
 enum { ROWS = 10, COLUMNS = 2, SEGMENTS = 3 };
@@ -54,10 +50,9 @@ static void expect_refused(const struct right_call *call, table_status status, c
         expect_refused(&call, TABLE_ERROR_##STATUS, WORD);                                                             \
     } while (0)
 
-static void test_wrong_calls(void **state) {
+TEST(test_wrong_calls) {
     const struct right_call right = right_call();
     size_t bytes = 12345;
-    (void)state;
     assert_int_equal(table_segmented_prefix_sum(&right.in, &right.out, &right.segments, &right.options), TABLE_OK);
     expect(table_segmented_prefix_sum(NULL, &right.out, &right.segments, NULL), TABLE_ERROR_ARGUMENT, "in");
     expect(table_segmented_prefix_sum(&right.in, NULL, &right.segments, NULL), TABLE_ERROR_ARGUMENT, "out");
@@ -110,9 +105,8 @@ static void test_wrong_calls(void **state) {
 }
 
 /* Anything at all as offsets and lengths: it is right, or the first that is wrong is named and nothing is written. */
-static void test_any_offsets(void **state) {
+TEST(test_any_offsets) {
     struct random random = {run_seed()};
-    (void)state;
     for (unsigned trial = 0; trial < 20000; trial++) {
         struct right_call call = right_call();
         const bool lengths = trial & 1;
@@ -141,9 +135,8 @@ static void test_any_offsets(void **state) {
 }
 
 /* No segments, no rows, no columns. */
-static void test_nothing(void **state) {
+TEST(test_nothing) {
     struct right_call call = right_call();
-    (void)state;
     call.segments.count = 0;
     memcpy(&kept, &memory, sizeof memory);
     kept.overflow = TABLE_NO_OVERFLOW;
@@ -164,12 +157,11 @@ static void test_nothing(void **state) {
 }
 
 /* The count of keys and flags is not looked at where nothing has rows for each segment. */
-static void test_any_count(void **state) {
+TEST(test_any_count) {
     enum { MANY = 1 << 20 };
     static int32_t values[MANY], sums[MANY];
     static const size_t counts[] = {0, 1, SIZE_MAX, (size_t)1 << 57};
     uint64_t found;
-    (void)state;
     for (size_t i = 0; i < MANY; i++)
         values[i] = (int32_t)i;
     for (size_t i = 0; i < 2 * sizeof counts / sizeof *counts; i++) {
@@ -197,14 +189,13 @@ __attribute__((visibility("default"))) void *aligned_alloc(size_t alignment, siz
 
 /* A segment that has all threads, after others: without memory for the call nothing is written, and without that of the
  * segment all is. */
-static void test_refused_memory(void **state) {
+TEST(test_refused_memory) {
     enum { LARGE = 1 << 18, WIDTH = 16 };
     static float values[LARGE * WIDTH], sums[LARGE * WIDTH], expected[LARGE * WIDTH], nothing[LARGE * WIDTH];
     static const int64_t offsets[] = {0, 5, 1000, LARGE - 3, LARGE};
     const table_segments segments = {TABLE_SEGMENT_OFFSETS, TABLE_I64, offsets, 4, NULL, NULL, NULL, {0}};
     const table_scan_options options = {.backend = TABLE_BACKEND_CPU, .threads = 4};
     const table_view in = {values, LARGE, WIDTH, 0, TABLE_F32}, out = {sums, LARGE, WIDTH, 0, TABLE_F32};
-    (void)state;
     for (size_t i = 0; i < LARGE * WIDTH; i++)
         values[i] = (float)(i % 1000) / 7;
     assert_int_equal(table_segmented_prefix_sum(&in, &out, &segments, &options), TABLE_OK);

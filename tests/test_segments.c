@@ -1,19 +1,15 @@
 /* Ragged tables: each segment has the bits, the last sums, the overflow and the NaNs that a call for it alone has, and
  * nothing beside the segments is written. */
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include <tuplescan/tuplescan.h>
 
 #include "support/refusal.h"
 #include "support/scan_case.h"
+#include "support/test.h"
 
 enum { SEGMENTS_MOST = 3000 };
 
@@ -394,11 +390,10 @@ static void vary(struct trial *t) {
     t->same_carry = !t->totals && t->options.carry_in && t->options.carry_out && random_once_in(random, 2);
 }
 
-static void test_random(void **state) {
+TEST(test_random) {
     static struct trial trial;
     struct random random = {run_seed()};
     const size_t trials = (run_small() ? 300 : 4000) * run_rounds() / run_few();
-    (void)state;
     for (size_t number = 0; number < trials; number++) {
         trial = (struct trial){.way = &ways[random_below(&random, way_count)], .random = &random};
         way_enter(trial.way);
@@ -414,12 +409,11 @@ static void test_random(void **state) {
 }
 
 /* A segment with a tree of several levels of units, among small ones. */
-static void test_giant(void **state) {
+TEST(test_giant) {
     enum { GIANT = 512 * 512 * 2 + 512 * 3 + 17 };
     static const uint64_t bounds[] = {1, 3, 3, 40, GIANT, GIANT + 2000, GIANT + 7000};
     static struct trial trial;
     struct random random = {run_seed() + 1};
-    (void)state;
     for (size_t way = 0; way < way_count; way++)
         for (int exclusive = 0; exclusive < 2 && ways[way].direct; exclusive++) {
             way_enter(&ways[way]);

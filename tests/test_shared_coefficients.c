@@ -1,19 +1,14 @@
 /* Recurrences whose coefficients are one number for all, or one for each row: the bits are those of the table that has
  * them in all columns, with each instruction set. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include <tuplescan/tuplescan.h>
 
 #include "support/random.h"
 #include "support/tables.h"
+#include "support/test.h"
 #include "support/ways.h"
 
 /* Some units, of which the products of a number are kept from the first one on. */
@@ -69,9 +64,8 @@ static void run(const table_view *a, float *to, size_t first, size_t rows, size_
     assert_int_equal(table_linear_recurrence(a, &terms, &out, options), TABLE_OK);
 }
 
-static void test_all_columns_share_them(void **state) {
+TEST(test_all_columns_share_them) {
     struct random random = {run_seed() + 2};
-    (void)state;
     for (unsigned trial = 0; trial < 40; trial++) {
         const size_t rows = 1 + (size_t)random_below(&random, MOST_ROWS);
         const size_t columns = 1 + (size_t)random_below(&random, trial % 2 ? MOST_COLUMNS : 20);
@@ -92,12 +86,11 @@ static void test_all_columns_share_them(void **state) {
 }
 
 /* A recurrence that goes on with another number inside a unit, or with a number after a table. */
-static void test_it_goes_on_with_others(void **state) {
+TEST(test_it_goes_on_with_others) {
     enum { PIECES = 5 };
     struct random random = {run_seed() + 3};
     static _Alignas(64) char memory[1 << 17];
     size_t bytes;
-    (void)state;
     for (unsigned trial = 0; trial < 10; trial++) {
         const size_t rows = MOST_ROWS, columns = 1 + (size_t)random_below(&random, 20);
         fill(&random, trial % 5, false, rows, columns);

@@ -1,13 +1,10 @@
 /* What wrong states get from the calls of the scan. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include <tuplescan/tuplescan.h>
 
+#include "support/test.h"
 #include "support/wrong_call.h"
 
 /* Where the numbers of the header are, in bytes. */
@@ -33,9 +30,8 @@ static void expect_state(struct call call, table_status status, const char *word
 
 static void put_u64(size_t at, uint64_t value) { memcpy(memory.state + at, &value, sizeof value); }
 
-static void test_where_it_lies(void **state) {
+TEST(test_where_it_lies) {
     struct call call = call_with_state(0);
-    (void)state;
     call.options.state = memory.state + 8;
     expect_all(call, TABLE_ERROR_ALIGNMENT, "options->state");
     void *const places[] = {memory.in, memory.out, memory.carry_out, memory.overflow};
@@ -48,9 +44,8 @@ static void test_where_it_lies(void **state) {
     expect_all(call, TABLE_ERROR_OVERLAP, "options->state");
 }
 
-static void test_of_other_sums(void **state) {
+TEST(test_of_other_sums) {
     struct call call = call_with_state(0);
-    (void)state;
     assert_int_equal(table_state_begin(memory.state, TABLE_I64, COLUMNS, 0), TABLE_OK);
     expect_state(call, TABLE_ERROR_STATE, "i64, not u64");
     assert_int_equal(table_state_begin(memory.state, TABLE_U64, COLUMNS + 1, 0), TABLE_OK);
@@ -66,14 +61,13 @@ static void test_of_other_sums(void **state) {
 }
 
 /* Of a state that has begun at row 0, one number of the header changed. */
-static void test_damaged(void **state) {
+TEST(test_damaged) {
     static const struct {
         size_t at, bytes;
         uint64_t value;
         const char *word;
     } cases[] = {{MAGIC, 8, 1, "does not begin"}, {VERSION, 4, 7, "version 7"}, {TYPE, 4, 77, "type 77"},
                  {FLAGS, 4, 1, "refused"},        {FLAGS, 4, 4, "bits"},        {SUMMED, 8, UINT64_MAX, "2^63"}};
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const struct call call = call_with_state(0);
         memcpy(memory.state + cases[i].at, &cases[i].value, cases[i].bytes); /* the low bytes come first */
@@ -84,18 +78,16 @@ static void test_damaged(void **state) {
     expect_state(call, TABLE_ERROR_STATE, "saved form");
 }
 
-static void test_too_many_rows(void **state) {
+TEST(test_too_many_rows) {
     struct call call = call_with_state(0);
-    (void)state;
     put_u64(SUMMED, (UINT64_C(1) << 63) - ROWS + 1);
     expect_state(call, TABLE_ERROR_TOO_LARGE, "2^63");
     put_u64(SUMMED, (UINT64_C(1) << 62) - 5); /* times 4 columns is beyond 2^64 */
     expect_state(call, TABLE_ERROR_TOO_LARGE, "first_overflow");
 }
 
-static void test_totals(void **state) {
+TEST(test_totals) {
     struct call call = call_with_state(3);
-    (void)state;
     call.options.carry_out = NULL;
     call.options.first_overflow = NULL;
     REFUSED(table_column_totals(&call.in, TABLE_U64, memory.carry_out, &call.options), ARGUMENT, "row 3");
@@ -106,10 +98,9 @@ static void test_totals(void **state) {
     assert_int_equal(table_column_totals(&call.in, TABLE_U64, NULL, &call.options), TABLE_OK);
 }
 
-static void test_stages(void **state) {
+TEST(test_stages) {
     struct call call = call_with_state(0);
     const table_view seeds = {memory.out, 2, COLUMNS, 0, TABLE_U64};
-    (void)state;
     call.out.data = memory.out + CELLS / 2;
     REFUSED(table_stage1_local_counts(&call.in, &seeds, &call.options), ARGUMENT, "state");
     REFUSED(table_stage2_scan_totals(&seeds, &call.options), ARGUMENT, "state");
@@ -117,13 +108,12 @@ static void test_stages(void **state) {
 }
 
 /* Tables of no columns, by the other calls that take a state. */
-static void test_no_columns(void **state) {
+TEST(test_no_columns) {
     const table_view in = {NULL, ROWS, 0, 0, TABLE_U64};
     const table_part part = {.in = in, .out = in};
     const table_columns none = {NULL, 0, ROWS, TABLE_U64};
     const table_scan_options options = call_with_state(0).options, totals = {.state = options.state};
     const table_stream_options stream = {.in_type = TABLE_U64, .out_type = TABLE_U64, .rows = ROWS, .scan = totals};
-    (void)state;
     REFUSED(table_column_totals(&in, TABLE_U64, NULL, &totals), STATE, "has 4 columns, not 0");
     REFUSED(table_prefix_sum_columns(&none, &none, &options), STATE, "has 4 columns, not 0");
     REFUSED(table_prefix_sum_devices(&part, 1, &options, NULL), STATE, "has 4 columns, not 0");
@@ -131,12 +121,11 @@ static void test_no_columns(void **state) {
 }
 
 /* Integers overflow where they did before, counted from the first row of all. */
-static void test_overflow_goes_on(void **state) {
+TEST(test_overflow_goes_on) {
     uint32_t values[ROWS] = {1, 2, UINT32_MAX}, sums[ROWS];
     _Alignas(TABLE_STATE_ALIGNMENT) unsigned char begun[72] = {0};
     uint64_t found;
     table_scan_options options = {.state = begun, .first_overflow = &found};
-    (void)state;
     for (unsigned i = 0; i < 3; i++) {
         const table_view in = {values, ROWS, 1, 0, TABLE_U32}, out = {sums, ROWS, 1, 0, TABLE_U32};
         assert_int_equal(table_prefix_sum(&in, &out, &options), TABLE_OK);

@@ -3,8 +3,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,9 +10,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include <tuplescan/tuplescan.h>
+
+#include "support/test.h"
 
 /* Both ends of a stream in memory, with what shall go wrong. */
 struct ends {
@@ -104,12 +102,11 @@ static void expect(const table_stream_options *options, table_status status, con
                  table_error_detail());
 }
 
-static void test_wrong_options(void **state) {
+TEST(test_wrong_options) {
     struct ends ends;
     const table_stream_options right = small_stream(&ends);
     table_stream_options wrong;
     uint64_t place;
-    (void)state;
 #define REFUSED(CHANGE, STATUS, WORDS)                                                                                 \
     wrong = right;                                                                                                     \
     CHANGE;                                                                                                            \
@@ -135,11 +132,10 @@ static void test_wrong_options(void **state) {
 }
 
 /* The rows before a failure are written. */
-static void test_failing_reads(void **state) {
+TEST(test_failing_reads) {
     struct ends ends;
     table_stream_options options = small_stream(&ends);
     table_stream_report report;
-    (void)state;
     options.report = &report;
     ends.fail_read = 4000003;
     expect(&options, TABLE_ERROR_READ, "byte 4000003: Input/output error");
@@ -172,11 +168,10 @@ static int say_no(void *context, const table_stream_report *so_far) {
     return so_far->rows > ends->cancel_rows;
 }
 
-static void test_failing_writes(void **state) {
+TEST(test_failing_writes) {
     struct ends ends;
     table_stream_options options = small_stream(&ends);
     table_stream_report report;
-    (void)state;
     options.report = &report;
     ends.fail_write = 8000000;
     expect(&options, TABLE_ERROR_WRITE, "No space left");
@@ -187,11 +182,10 @@ static void test_failing_writes(void **state) {
     expect(&options, TABLE_ERROR_WRITE, ": the callback does not say why");
 }
 
-static void test_cancel(void **state) {
+TEST(test_cancel) {
     struct ends ends;
     table_stream_options options = small_stream(&ends);
     table_stream_report report;
-    (void)state;
     options.report = &report;
     options.progress = say_no;
     options.progress_context = &ends;
@@ -252,8 +246,7 @@ static void trickle(uint64_t rows, unsigned threads) {
 
 /* Also where it is known that there are fewer of them than a state has: they are not waited for either. With two
  * threads that sum the stream has threads that read and sum, too. */
-static void test_rows_that_trickle(void **state) {
-    (void)state;
+TEST(test_rows_that_trickle) {
     for (unsigned threads = 0; threads < 3; threads += 2) {
         trickle(0, threads);
         trickle(20, threads);
@@ -267,9 +260,8 @@ static int never(void *context, const table_stream_report *so_far) {
 }
 
 /* A read that waits for ever does not keep a stream from ending. */
-static void test_cancel_while_nothing_comes(void **state) {
+TEST(test_cancel_while_nothing_comes) {
     int ends[2];
-    (void)state;
     assert_int_equal(pipe(ends), 0);
     table_stream_options options = {.in_type = TABLE_U32,
                                     .out_type = TABLE_U32,
@@ -326,9 +318,8 @@ static int64_t milliseconds(void) {
 /* Bytes that come so often that the wait for the next one is never long. The row is whole only when the stream has
  * asked often enough meanwhile, or after as many bytes as take half a minute. It asks every 100 ms, however slow the
  * machine is, and once more when the row is written. */
-static void test_progress_while_bytes_drop(void **state) {
+TEST(test_progress_while_bytes_drop) {
     enum { COLUMNS = 64, ENOUGH = 4, ASK_MS = 100 };
-    (void)state;
     for (unsigned threads = 0; threads < 3; threads += 2)
         for (unsigned last = 0; last < 4; last += 3) {
             struct calls calls = {.last = last};
@@ -373,13 +364,12 @@ static void *stream_while_canceled(void *argument) {
 }
 
 /* A thread that is to end does so behind the call. */
-static void test_no_cancellation_point(void **state) {
+TEST(test_no_cancellation_point) {
     struct ends ends;
     struct canceled canceled = {.options = small_stream(&ends), .status = TABLE_ERROR_READ};
     FILE *in = tmpfile(), *out = tmpfile();
     pthread_t thread;
     void *result = NULL;
-    (void)state;
     assert_true(in && out);
     assert_int_equal(fwrite(ends.in, ROW, 1000, in), 1000);
     assert_int_equal(fflush(in), 0);
@@ -399,12 +389,11 @@ static void test_no_cancellation_point(void **state) {
 }
 
 /* A small table of a file is one piece, without a state: also that has no more memory than it may. */
-static void test_memory_of_one_piece(void **state) {
+TEST(test_memory_of_one_piece) {
     enum { COLUMNS = 1000, FEW = 3 };
     FILE *in = tmpfile();
     char *row = room(COLUMNS * sizeof(double));
     size_t succeeded = 0, least = 0;
-    (void)state;
     assert_non_null(in);
     for (unsigned i = 0; i < FEW; i++)
         assert_int_equal(fwrite(row, sizeof(double), COLUMNS, in), COLUMNS);
@@ -437,13 +426,12 @@ static void test_memory_of_one_piece(void **state) {
 }
 
 /* No limit is as none: what a stream of a file keeps does not grow with it, nor with the rows that are promised. */
-static void test_memory_without_limit(void **state) {
+TEST(test_memory_without_limit) {
     const uint64_t rows[] = {0, ROWS,
                              UINT64_MAX / (ROW + SUMS) + 1}; /* the last ones and their sums fit in no size_t */
     FILE *in = tmpfile();
     struct ends ends;
     table_stream_options options = small_stream(&ends);
-    (void)state;
     assert_non_null(in);
     assert_int_equal(fwrite(ends.in, 1, ends.in_bytes, in), ends.in_bytes);
     assert_int_equal(fflush(in), 0);
@@ -489,12 +477,11 @@ static void close_files(struct files *files) {
 }
 
 /* What cannot be positioned, and a file that is shorter than it should be. */
-static void test_wrong_directions(void **state) {
+TEST(test_wrong_directions) {
     struct ends ends;
     table_stream_options options = small_stream(&ends);
     struct files files = open_files(ends.in, 1000 * ROW, 0);
     int pipes[2];
-    (void)state;
     assert_int_equal(pipe(pipes), 0);
     options.scan.reverse = 2;
     expect(&options, TABLE_ERROR_ARGUMENT, "reverse is 2");
@@ -532,13 +519,12 @@ static void test_wrong_directions(void **state) {
 }
 
 /* Rows without columns: none is read, and a state counts them. */
-static void test_no_columns(void **state) {
+TEST(test_no_columns) {
     struct ends ends;
     table_stream_options options = small_stream(&ends);
     table_stream_report report;
     uint64_t rows = 0, place = 0;
     size_t bytes;
-    (void)state;
     options.columns = 0;
     options.report = &report;
     expect(&options, TABLE_OK, "");
@@ -557,12 +543,11 @@ static void test_no_columns(void **state) {
 }
 
 /* From a file to a file; from a folder, which nothing can be read from; to a file that nothing can be written to. */
-static void test_descriptors(void **state) {
+TEST(test_descriptors) {
     struct ends ends;
     table_stream_options options = small_stream(&ends);
     FILE *in = tmpfile(), *out = tmpfile();
     char *found = room(ROWS * SUMS);
-    (void)state;
     assert_true(in && out);
     assert_int_equal(fwrite(ends.in, 1, ends.in_bytes, in), ends.in_bytes);
     assert_int_equal(fflush(in), 0);

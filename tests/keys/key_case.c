@@ -1,14 +1,11 @@
 #include "key_case.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "types.h"
 
 const char *const spread_names[SPREADS] = {"uniform",    "all equal", "sorted", "reversed",

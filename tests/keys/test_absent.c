@@ -1,16 +1,12 @@
 /* The calls on keys of a library that was built without them: each says so, and by the same status. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "keys/calls.h"
+#include "support/test.h"
 
-static void test_all(void **state) {
+TEST(test_all) {
     size_t bytes = 7;
-    (void)state;
     for (enum operation operation = 0; operation < OPERATIONS; operation++)
         for (enum form form = NOW; form <= QUEUE; form++) {
             const struct key_arguments nothing = {.operation = operation};

@@ -1,13 +1,10 @@
 /* Counter tables and the ranks that are made of them, against plain counting. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "keys/key_case.h"
+#include "support/test.h"
 
 static uint64_t counter_at(const void *counters, table_type type, size_t i) {
     return type == TABLE_U32 ? ((const uint32_t *)counters)[i] : ((const uint64_t *)counters)[i];
@@ -86,10 +83,9 @@ static void check_case(table_type type, enum spread spread, size_t count, unsign
 }
 
 /* Sizes with reasons: none, one, less and more than what is loaded at once, a default chunk and its neighbours. */
-static void test_types_spreads_and_bits(void **state) {
+TEST(test_types_spreads_and_bits) {
     static const size_t counts[] = {0, 1, 2, 3, 4, 7, 8, 9, 63, 500, 1001, 16383, 16384, 16385, 50000};
     struct random random = {run_seed() + 41};
-    (void)state;
     for (size_t t = 0; t < KEY_TYPE_COUNT; t++)
         for (enum spread spread = 0; spread < SPREADS; spread++)
             for (unsigned bits = 1; bits <= TABLE_DIGIT_BITS_MOST; bits++)
@@ -98,8 +94,7 @@ static void test_types_spreads_and_bits(void **state) {
                                bits, &random);
 }
 
-static void test_default_chunks(void **state) {
-    (void)state;
+TEST(test_default_chunks) {
     assert_int_equal(table_digit_chunk_length(0), 0);
     assert_int_equal(table_digit_chunk_length(17), 0);
     assert_int_equal(table_digit_chunk_length(8), 16384);
@@ -167,10 +162,9 @@ static void check_ranks_case(const struct way *way, size_t rows, size_t columns,
     free(rows_found);
 }
 
-static void test_ranks(void **state) {
+TEST(test_ranks) {
     static const size_t rows[] = {0, 1, 2, 3, 100, 511, 513, 2000}, columns[] = {1, 2, 3, 16, 100, 256, 4096};
     struct random random = {run_seed() + 42};
-    (void)state;
     for (size_t w = 0; w < way_count; w++)
         for (size_t r = 0; r < sizeof rows / sizeof *rows; r++)
             for (size_t c = 0; c < sizeof columns / sizeof *columns; c++) {
@@ -184,7 +178,7 @@ static void test_ranks(void **state) {
 }
 
 /* What the header promises: counts and ranks, and a scatter of one's own, are a stable counting sort. */
-static void test_own_scatter(void **state) {
+TEST(test_own_scatter) {
     enum { KEYS = 5000, CHUNK = 300, CHUNKS = (KEYS + CHUNK - 1) / CHUNK, DIGITS = 64 };
     struct random random = {run_seed() + 43};
     static float keys[KEYS], sorted[KEYS];
@@ -192,7 +186,6 @@ static void test_own_scatter(void **state) {
     static size_t order[KEYS];
     const table_view key_view = {keys, KEYS, 1, 0, TABLE_F32}, view = {table, CHUNKS, DIGITS, 0, TABLE_U32};
     const table_digit digit = {.first_bit = 26, .bits = 6};
-    (void)state;
     keys_fill(keys, TABLE_F32, KEYS, UNIFORM, &random);
     assert_int_equal(table_digit_counts(&key_view, &digit, CHUNK, &view, NULL), TABLE_OK);
     assert_int_equal(table_chunk_ranks(&view, &view, NULL, NULL, NULL), TABLE_OK);

@@ -1,16 +1,14 @@
 /* What the pipelines on CUDA have to themselves: graphs, and memory of two sides. What they compute is the matter of
  * the conformance tests. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
 #include <cuda_runtime_api.h>
 
 #include "keys/calls.h"
 #include "support/random.h"
+#include "support/test.h"
 
 enum { KEYS = 30011, BINS = 100 };
 
@@ -123,22 +121,15 @@ static void check_graph(enum operation operation, void (*check)(void)) {
     assert_int_equal(cudaFree(run->workspace), cudaSuccess);
 }
 
-static void test_graph_of_a_sort(void **state) {
-    (void)state;
-    check_graph(ARGSORT, check_order);
-}
+TEST(test_graph_of_a_sort) { check_graph(ARGSORT, check_order); }
 
-static void test_graph_of_a_histogram(void **state) {
-    (void)state;
-    check_graph(HISTOGRAM, check_counts);
-}
+TEST(test_graph_of_a_histogram) { check_graph(HISTOGRAM, check_counts); }
 
-static void test_two_sides(void **state) {
+TEST(test_two_sides) {
     const table_view host_view = {host_keys, KEYS, 1, 0, TABLE_U32};
     const table_view host_counters = {host_counts, 2, 16, 0, TABLE_U32};
     table_sort_options options = {.run = {.backend = TABLE_BACKEND_CUDA}};
     size_t bytes = 12345;
-    (void)state;
     assert_int_equal(table_radix_sort(view_of(keys, TABLE_U32), host_order, 4, NULL), TABLE_ERROR_BACKEND);
     assert_int_equal(table_argsort(&host_view, view_of(order, TABLE_U32), NULL), TABLE_ERROR_BACKEND);
     assert_int_equal(
@@ -152,10 +143,9 @@ static void test_two_sides(void **state) {
 }
 
 /* Device pointers need no option to be found, and the report says who did it. */
-static void test_auto_goes_where_the_keys_are(void **state) {
+TEST(test_auto_goes_where_the_keys_are) {
     table_pipeline_report report;
     const table_sort_options options = {.run = {.report = &report}};
-    (void)state;
     fill_keys(77);
     assert_int_equal(table_radix_sort(view_of(keys, TABLE_U32), NULL, 0, &options), TABLE_OK);
     assert_int_equal(report.backend, TABLE_BACKEND_CUDA);

@@ -1,16 +1,13 @@
 /* Histograms against a plain loop, and sums of weights bit for bit against the order that the header fixes. */
 #include <float.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "keys/key_case.h"
 #include "support/reference.h"
+#include "support/test.h"
 
 /* For differences of any two integers of 64 bits. */
 __extension__ typedef __int128 wide_integer;
@@ -295,10 +292,9 @@ static void check_case(table_type type, enum spread spread, size_t count, struct
 }
 
 /* Sizes with reasons: none, one, a block of values and its neighbours, several chunks taken in turns. */
-static void test_types_spreads_and_sizes(void **state) {
+TEST(test_types_spreads_and_sizes) {
     static const size_t counts[] = {0, 1, 2, 3, 7, 8, 63, 1000, 1023, 1024, 1025, 2500, 5000, 9001, 70000, 300000};
     struct random random = {run_seed() + 51};
-    (void)state;
     for (size_t t = 0; t < KEY_TYPE_COUNT; t++)
         for (enum spread spread = 0; spread < SPREADS; spread++)
             for (size_t c = 0; c < sizeof counts / sizeof *counts - (run_small() ? 2 : 0); c++)
@@ -333,7 +329,7 @@ static void put_near(void *values, table_type type, size_t i, double end, int st
 
 /* Enough values next to the ends of even bins for all that is done by blocks, and some more; and now and then so many
  * that guesses are tried (even_bins.h). */
-static void test_neighbours_of_even_bins(void **state) {
+TEST(test_neighbours_of_even_bins) {
     static const double ranges[][2] = {{0, 256},
                                        {0, 0x1p16},
                                        {0, 0x1p32},
@@ -366,7 +362,6 @@ static void test_neighbours_of_even_bins(void **state) {
     enum { FEW = 9001, MANY = 50000 };
     struct host host = {malloc(MANY * sizeof(uint64_t)), NULL, NULL};
     char what[200];
-    (void)state;
     assert_non_null(host.values);
     for (size_t round = 0; round < KEY_TYPE_COUNT * RANGES * 8u; round++) {
         const table_type type = key_types[round % KEY_TYPE_COUNT];
@@ -394,7 +389,7 @@ static void test_neighbours_of_even_bins(void **state) {
 }
 
 /* Values on and beside the ends of bins, by hand: what public bug reports name is in the bin that begins there. */
-static void test_ends_of_bins(void **state) {
+TEST(test_ends_of_bins) {
     static const double ends[] = {-0.0, 0.0, 0.999, 1.0, 2.0, 3.0, 3.0000001, -1e-300, INFINITY, -INFINITY, NAN};
     static const double edges[] = {0, 1, 1, 3, 3};
     static const uint8_t bytes[] = {48, 49, 50, 97, 98, 99};
@@ -414,7 +409,6 @@ static void test_ends_of_bins(void **state) {
         {VALUES(tenths, F64), {.kind = TABLE_BINS_EVEN, .count = 10, .high = 1}, {0, 1, 2, 1, 0, 1, 2, 1, 0, 1}, {0}},
         {VALUES(large, I64), {.kind = TABLE_BINS_EVEN, .count = 4, .high = 0x1p62}, {1, 2, 0, 0}, {0, 1, 0}},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         uint64_t counts[10] = {0}, outside[TABLE_OUTSIDE_WORDS];
         const table_view result = {counts, 1, cases[i].bins.count, 0, TABLE_U64};
@@ -435,7 +429,7 @@ static table_status fill_range(double low, double high, size_t count) {
 }
 
 /* Bins whose edges doubles cannot tell apart, or hardly, are refused, and it is said why. */
-static void test_ranges_that_are_too_small(void **state) {
+TEST(test_ranges_that_are_too_small) {
     static const struct {
         double low, high;
         size_t count;
@@ -454,7 +448,6 @@ static void test_ranges_that_are_too_small(void **state) {
                  {-1e308, 1e308, 1, TABLE_ERROR_ARGUMENT, "not finite"},
                  {NAN, 1, 1, TABLE_ERROR_ARGUMENT, "not finite"},
                  {0, INFINITY, 1, TABLE_ERROR_ARGUMENT, "not finite"}};
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         assert_int_equal(fill_range(cases[i].low, cases[i].high, cases[i].count), cases[i].status);
         if (cases[i].says)

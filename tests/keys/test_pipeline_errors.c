@@ -1,14 +1,11 @@
 /* What wrong calls of the pipelines get: the right status, the reason in table_error_detail(), and nothing written. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "keys/calls.h"
+#include "support/test.h"
 
 enum { KEYS = 100, BINS = 4, CHUNK = 30, CHUNKS = 4, DIGITS = 16 };
 
@@ -77,8 +74,7 @@ static void expect(struct key_arguments all, table_status status, const char *wo
         expect(all, STATUS, WORD);                                                                                     \
     } while (0)
 
-static void test_right_calls(void **state) {
-    (void)state;
+TEST(test_right_calls) {
     for (enum operation operation = 0; operation < OPERATIONS; operation++) {
         struct key_arguments all = right(operation);
         size_t bytes = 12345;
@@ -91,8 +87,7 @@ static void test_right_calls(void **state) {
     }
 }
 
-static void test_options(void **state) {
-    (void)state;
+TEST(test_options) {
     for (enum operation operation = 0; operation < OPERATIONS; operation++) {
         struct key_arguments all = right(operation);
         all.run.backend = (table_backend)3;
@@ -118,9 +113,8 @@ static void test_options(void **state) {
     }
 }
 
-static void test_keys(void **state) {
+TEST(test_keys) {
     static const enum operation with_keys[] = {COUNTS, HISTOGRAM, SORT, ARGSORT};
-    (void)state;
     for (size_t i = 0; i < 4; i++) {
         const enum operation operation = with_keys[i];
         const char *name = operation == HISTOGRAM ? "values" : "keys";
@@ -134,8 +128,7 @@ static void test_keys(void **state) {
     }
 }
 
-static void test_digit_counts(void **state) {
-    (void)state;
+TEST(test_digit_counts) {
     WRONG(COUNTS, all.digit.bits = 0, TABLE_ERROR_ARGUMENT, "bits is 0");
     WRONG(COUNTS, all.digit.bits = 17, TABLE_ERROR_ARGUMENT, "bits is 17");
     WRONG(COUNTS, all.digit.first_bit = 32, TABLE_ERROR_ARGUMENT, "first_bit is 32");
@@ -157,8 +150,7 @@ static void test_digit_counts(void **state) {
     assert_int_equal(table_digit_counts(&all.keys, &all.digit, 0, NULL, NULL), TABLE_ERROR_ARGUMENT);
 }
 
-static void test_chunk_ranks(void **state) {
-    (void)state;
+TEST(test_chunk_ranks) {
     WRONG(RANKS, all.counters.type = TABLE_F32, TABLE_ERROR_TYPE, "counters");
     WRONG(RANKS, all.ranks.type = TABLE_U32, TABLE_ERROR_TYPE, "ranks");
     WRONG(RANKS, all.ranks.rows = 3, TABLE_ERROR_SHAPE, "ranks");
@@ -178,10 +170,9 @@ static void make_edges(struct key_arguments *all, const double *made) {
     all->keys = (table_view){memory.values, KEYS, 1, 0, TABLE_F64};
 }
 
-static void test_bins(void **state) {
+TEST(test_bins) {
     static const double descending[] = {0, 1, 3, 2, 4}, with_nan[] = {0, 1, NAN, 3, 4}, nan_first[] = {NAN, 1, 2, 3, 4};
     static const double last_nan[] = {0, 1, 2, 3, NAN}, last_less[] = {0, 1, 2, 3, 2};
-    (void)state;
     assert_int_equal(table_histogram_chunk_length(4097), 16 * 4097);
     assert_true(table_histogram_chunk_length((size_t)1 << 60) == SIZE_MAX); /* 16 for each are more than that */
     WRONG(HISTOGRAM, all.bins.kind = (table_bins_kind)0, TABLE_ERROR_ARGUMENT, "kind");
@@ -208,8 +199,7 @@ static void test_bins(void **state) {
     assert_int_equal(table_histogram(&all.keys, &all.bins, &all.result, NULL), TABLE_OK);
 }
 
-static void test_histogram(void **state) {
-    (void)state;
+TEST(test_histogram) {
     WRONG(HISTOGRAM, all.result.type = TABLE_F64, TABLE_ERROR_TYPE, "result");
     WRONG(HISTOGRAM, all.result.columns = 3, TABLE_ERROR_SHAPE, "result");
     WRONG(HISTOGRAM, all.result.rows = 2, TABLE_ERROR_SHAPE, "result");
@@ -231,8 +221,7 @@ static void test_histogram(void **state) {
           TABLE_ERROR_OVERLAP, "weights");
 }
 
-static void test_sort(void **state) {
-    (void)state;
+TEST(test_sort) {
     WRONG(SORT, all.values = NULL, TABLE_ERROR_ARGUMENT, "values");
     WRONG(SORT, all.value_bytes = 0, TABLE_ERROR_ARGUMENT, "value_bytes");
     WRONG(SORT, all.value_bytes = SIZE_MAX / 2, TABLE_ERROR_TOO_LARGE, "values");

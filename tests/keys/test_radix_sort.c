@@ -1,13 +1,10 @@
 /* Sorting: keys alone, with values of any size, and the order alone, against a plain stable sort. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "keys/key_case.h"
+#include "support/test.h"
 
 /* Sizes around which something changes: nothing; lines of 64 bytes; a byte's digits; the keys of a thread's chunk; and
  * so many that lines are written past the caches. */
@@ -156,9 +153,8 @@ static void check_case(table_type type, enum spread spread, size_t count, bool a
     }
 }
 
-static void test_types_spreads_and_sizes(void **state) {
+TEST(test_types_spreads_and_sizes) {
     struct random random = {run_seed() + 31};
-    (void)state;
     for (unsigned round = 0; round < run_rounds(); round++)
         for (size_t t = 0; t < KEY_TYPE_COUNT; t++)
             for (enum spread spread = 0; spread < SPREADS; spread++)
@@ -167,9 +163,8 @@ static void test_types_spreads_and_sizes(void **state) {
                         check_case(key_types[t], spread, sizes[s], false, &random);
 }
 
-static void test_many_keys(void **state) {
+TEST(test_many_keys) {
     struct random random = {run_seed() + 32};
-    (void)state;
     for (size_t s = SMALL_SIZES; s < SIZES; s++)
         for (unsigned i = 0; i < (run_small() ? 1 : 4); i++)
             if (!run_small() || sizes[s] < 100000)
@@ -178,10 +173,9 @@ static void test_many_keys(void **state) {
 }
 
 /* Keys are counted value by value where there are PER_VALUE or more for each value. Tries that number, and one less. */
-static void test_few_values(void **state) {
+TEST(test_few_values) {
     enum { PER_VALUE = 4 };
     struct random random = {run_seed() + 34};
-    (void)state;
     for (size_t less = 0; less < 2; less++)
         for (enum spread spread = 0; spread < SPREADS; spread++) {
             check_case(TABLE_U8, spread, (PER_VALUE << 8) - less, true, &random);
@@ -191,10 +185,9 @@ static void test_few_values(void **state) {
 }
 
 /* A sort by each range of bits in turn, from the least, is a sort by all of them: it is stable. */
-static void test_ranges_in_turn(void **state) {
+TEST(test_ranges_in_turn) {
     struct random random = {run_seed() + 33};
     uint64_t keys[1000], whole[1000];
-    (void)state;
     keys_fill(keys, TABLE_U64, 1000, ZIPF, &random);
     memcpy(whole, keys, sizeof keys);
     const table_view view = {keys, 1000, 1, 0, TABLE_U64}, whole_view = {whole, 1000, 1, 0, TABLE_U64};

@@ -2,14 +2,11 @@
 #ifndef REFUSAL_H
 #define REFUSAL_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include <tuplescan/status.h>
+
+#include "test.h"
 
 /* Fails the running test unless the call returned `status`, with the word in its reason. */
 static inline void expect(table_status found, table_status status, const char *word) {

@@ -1,14 +1,11 @@
 #include "scan_run.h"
 
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "test.h"
 #include "types.h"
 
 static const table_strategy all_strategies[] = {TABLE_STRATEGY_AUTO, TABLE_STRATEGY_HOST, TABLE_STRATEGY_RECURSIVE,

@@ -1,17 +1,14 @@
 #include "trial.h"
 
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include <tuplescan/linear_recurrence.h>
 
 #include "state.h"
+#include "test.h"
 
 void trial_fail(const struct trial *t, const char *format, ...) {
     char what[512];

@@ -1,11 +1,9 @@
 #include "wrong_call.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 struct call_memory memory;
 static struct call_memory before;

@@ -1,21 +1,15 @@
 /* What the kernels of each instruction set of the CPU are by themselves: conversions, exhaustively. What they sum is
  * the matter of the conformance tests, with each of them by force (ways_isa.c). */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "isa.h"
 #include "support/reference.h"
+#include "support/test.h"
 
 /* Floats around every half: each upper half of a float, with lower bits that make ties and their neighbours. */
-static void test_halves(void **state) {
-    (void)state;
+TEST(test_halves) {
     static const uint32_t lower[] = {0, 1, 0xfff, 0x1000, 0x1001, 0x2fff, 0x3000, 0x7fff, 0x8000, 0x8001, 0xffff};
     enum { LOWER = sizeof lower / sizeof *lower, UPPER = 1 << 16, FLOATS = LOWER * UPPER };
     uint32_t *floats = malloc(FLOATS * sizeof *floats), *widened = malloc(2 * UPPER * sizeof *widened);
@@ -73,8 +67,7 @@ static void test_halves(void **state) {
     free(doubles);
 }
 
-static void test_kernels_are_there(void **state) {
-    (void)state;
+TEST(test_kernels_are_there) {
     assert_non_null(isa_kernels(CPU_ISA_PLAIN));
     for (int isa = 0; isa < CPU_ISAS; isa++)
         print_message("%s\n", isa_kernels((enum cpu_isa)isa) ? isa_kernels((enum cpu_isa)isa)->name : "(not here)");

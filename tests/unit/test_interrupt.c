@@ -1,17 +1,13 @@
 /* Calls that their thread's interrupt ends, at every point at which it is asked: they are canceled, their state is as
  * it was, and the next call is right. */
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include <tuplescan/tuplescan.h>
 
 #include "interrupt.h"
+#include "support/test.h"
 
 /* In several chunks and, as sums, in more than what one thread takes between two questions. */
 enum { ROWS = 400000, COLUMNS = 3, VALUES = ROWS * COLUMNS, PARTS = 3, BINS = 7, STATE_BYTES = 8192, ASKED_MOST = 64 };
@@ -253,8 +249,7 @@ static bool is_canceled(const struct variant *variant, unsigned last) {
     return true;
 }
 
-static void test_every_point(void **state) {
-    (void)state;
+TEST(test_every_point) {
     interrupt_ask_ms = 0;
     for (size_t i = 0; i < sizeof variants / sizeof *variants; i++) {
         static uint64_t right[VALUES + COLUMNS];

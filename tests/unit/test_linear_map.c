@@ -1,14 +1,9 @@
 /* The reference of recurrences, and the library, against the bits that Python made (tests/recurrence_tree.py), and the
  * algebra of private/linear_map.h against what it promises and against the reference. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include <tuplescan/tuplescan.h>
 
@@ -16,6 +11,7 @@
 #include "support/random.h"
 #include "support/recurrence.h"
 #include "support/tables.h"
+#include "support/test.h"
 
 static const char *file_name;
 
@@ -63,10 +59,7 @@ static void check_line(const struct recurrence_line *line, unsigned number) {
     free(exclusive);
 }
 
-static void test_bits_of_the_contract(void **state) {
-    (void)state;
-    assert_true(recurrence_each_line(file_name, check_line));
-}
+TEST(test_bits_of_the_contract) { assert_true(recurrence_each_line(file_name, check_line)); }
 
 static float random_value(struct random *random) {
     static const float special[] = {0, -0.0f, 1, -1, 0.5f, 1e-30f, -1e-38f, 1e-45f, 1e30f, 3e38f, INFINITY, NAN};
@@ -91,10 +84,9 @@ static struct map_f32 random_run(struct random *random, enum map_known known) {
     return run;
 }
 
-static void test_identity_and_constants(void **state) {
+TEST(test_identity_and_constants) {
     struct random random = {run_seed()};
     const struct map_f32 identity = map_identity_f32(1, -0.0f);
-    (void)state;
     for (unsigned i = 0; i < 20000; i++) {
         const struct map_f32 run = random_run(&random, MAP_CAREFUL);
         const float h = random_value(&random);
@@ -110,10 +102,9 @@ static void test_identity_and_constants(void **state) {
 }
 
 /* A vector kernel takes the fast form, and looks at what comes out. */
-static void test_what_is_finite_by_the_fast_forms_is_right(void **state) {
+TEST(test_what_is_finite_by_the_fast_forms_is_right) {
     struct random random = {run_seed() + 1};
     unsigned finite = 0;
-    (void)state;
     for (unsigned i = 0; i < 100000; i++) {
         const struct map_f32 first = random_run(&random, MAP_CAREFUL), second = random_run(&random, MAP_CAREFUL);
         const float h = random_value(&random);

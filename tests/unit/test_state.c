@@ -1,13 +1,8 @@
 /* The states of sums that go on, as bytes: those that joins make are the ones that the definition asks for, saved ones
  * are refused when damaged, and wrong calls are told what is wrong. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include <tuplescan/tuplescan.h>
 
@@ -15,6 +10,7 @@
 #include "state/state_call.h"
 #include "support/random.h"
 #include "support/tables.h"
+#include "support/test.h"
 
 static const table_type types[] = {TABLE_U32, TABLE_U64, TABLE_I32, TABLE_I64, TABLE_F32, TABLE_F64};
 enum { TYPES = sizeof types / sizeof *types };
@@ -150,10 +146,9 @@ static void check_join(struct random *random, uint64_t first, size_t count) {
     free(rows.values);
 }
 
-static void test_joins(void **state) {
+TEST(test_joins) {
     static const size_t counts[] = {0, 1, 2, 3, 511, 512, 513, 1023, 1024, 1025, 1536, 2048, 2049, 4096, 4500};
     struct random random = {run_seed()};
-    (void)state;
     for (unsigned round = 0; round < 400 * run_rounds() / run_few() + 20; round++) {
         const size_t count = random_once_in(&random, 2) ? counts[random_below(&random, sizeof counts / sizeof *counts)]
                                                         : random_below(&random, 5000);
@@ -211,9 +206,8 @@ static void check_rows(struct random *random, table_type type, size_t count, boo
     free(rows.values);
 }
 
-static void test_sums(void **state) {
+TEST(test_sums) {
     struct random random = {run_seed()};
-    (void)state;
     for (unsigned i = 0; i < TYPES; i++) {
         check_rows(&random, types[i], 1100 + random_below(&random, 1500), i % 2 == 0);
         check_rows(&random, types[i], 513, i % 2 != 0);
@@ -252,9 +246,8 @@ static void expect_refused(table_status status, const char *word) {
         fail_msg("\"%s\" is not in \"%s\"", word, table_error_detail());
 }
 
-static void test_saved_and_loaded(void **state) {
+TEST(test_saved_and_loaded) {
     struct random random = {run_seed()};
-    (void)state;
     for (unsigned i = 0; i < TYPES; i++) {
         struct saved saved = save(&random, types[i], 3, i * 1000, 1500);
         table_state_facts facts;
@@ -279,12 +272,11 @@ static void test_saved_and_loaded(void **state) {
 }
 
 /* The examples of RFC 3720, appendix B.4; and one in two parts, at any place. */
-static void test_crc32c(void **state) {
+TEST(test_crc32c) {
     static const unsigned char command[48] = {0x01, 0xc0, 0, 0, 0, 0, 0,    0, 0,    0, 0, 0,    0, 0, 0, 0,
                                               0x14, 0,    0, 0, 0, 0, 0x04, 0, 0,    0, 0, 0x14, 0, 0, 0, 0x18,
                                               0x28, 0,    0, 0, 0, 0, 0,    0, 0x02, 0, 0, 0,    0, 0, 0, 0};
     unsigned char bytes[3][32], rising[33];
-    (void)state;
     memset(bytes[0], 0, sizeof *bytes);
     memset(bytes[1], 0xff, sizeof *bytes);
     for (unsigned i = 0; i < sizeof *bytes; i++) {
@@ -314,9 +306,8 @@ static void damage_every_byte(char *bytes, size_t size, char *room) {
         assert_int_equal(room[at], 0x5a);
 }
 
-static void test_damaged_in_every_byte(void **state) {
+TEST(test_damaged_in_every_byte) {
     struct random random = {run_seed()};
-    (void)state;
     for (unsigned i = 0; i < TYPES; i++) {
         struct saved saved = save(&random, types[i], 1 + i % 2, i % 3 * 777, 1000 + 512 * i);
         damage_every_byte(saved.bytes + 1, saved.size, saved.room);
@@ -330,8 +321,7 @@ static void test_damaged_in_every_byte(void **state) {
 static char **old_forms; /* files */
 
 /* Forms that were saved before version 2. */
-static void test_saved_before(void **state) {
-    (void)state;
+TEST(test_saved_before) {
     assert_non_null(*old_forms);
     for (char **name = old_forms; *name; name++) {
         static char bytes[4096];
@@ -354,9 +344,8 @@ static void test_saved_before(void **state) {
 
 /* A state in memory has no checksum: each byte that is damaged is found, or is a value like any other. Whatever it is,
  * nothing is read or written outside, which the guards around the memory and the sanitizers see. */
-static void test_damaged_while_in_use(void **state) {
+TEST(test_damaged_while_in_use) {
     struct random random = {run_seed()};
-    (void)state;
     for (unsigned i = 0; i < TYPES; i++) {
         struct saved saved = save(&random, types[i], 2, i % 2 * 600, 1300);
         const struct state_digits digits = state_digits(saved.state->first, saved.state->rows);
@@ -390,11 +379,10 @@ static void test_damaged_while_in_use(void **state) {
     }
 }
 
-static void test_equal(void **state) {
+TEST(test_equal) {
     struct random random = {run_seed()};
     struct saved saved = save(&random, TABLE_F32, 2, 0, 700);
     _Alignas(16) char zeros[64] = {0}, other_zeros[64] = {0};
-    (void)state;
     memcpy(saved.room, saved.state, saved.size);
     assert_true(table_state_equal(saved.state, saved.room));
     saved.room[saved.size - 1] ^= 1;
@@ -407,9 +395,8 @@ static void test_equal(void **state) {
     release(&saved);
 }
 
-static void test_sizes(void **state) {
+TEST(test_sizes) {
     size_t bytes;
-    (void)state;
     assert_int_equal(table_state_bytes(TABLE_F64, 3, &bytes), TABLE_OK);
     assert_int_equal(bytes, 64 + 131 * 3 * 8);
     assert_int_equal(table_state_bytes(TABLE_I32, 5, &bytes), TABLE_OK);
@@ -426,11 +413,10 @@ static void test_sizes(void **state) {
     assert_int_equal(bytes, 64);
 }
 
-static void test_not_begun(void **state) {
+TEST(test_not_begun) {
     _Alignas(16) char zeros[64 + 2 * 4] = {0}, row[8];
     table_state_facts facts;
     uint64_t rows = 5;
-    (void)state;
     assert_int_equal(table_state_rows(zeros, &rows), TABLE_OK);
     assert_int_equal(rows, 0);
     assert_int_equal(table_state_describe(zeros, sizeof zeros, &facts), TABLE_OK);
@@ -447,13 +433,12 @@ static void test_not_begun(void **state) {
     expect_refused(table_state_rows(zeros, &rows), "does not begin");
 }
 
-static void test_wrong_joins(void **state) {
+TEST(test_wrong_joins) {
     struct random random = {run_seed()};
     struct saved left = save(&random, TABLE_F32, 2, 0, 700), right = save(&random, TABLE_F32, 2, 701, 700);
     struct saved wide = save(&random, TABLE_F32, 3, 700, 700), other = save(&random, TABLE_F64, 2, 700, 700);
     struct saved begun = save(&random, TABLE_F32, 2, 0, 700);
     _Alignas(16) static char zeros[2048];
-    (void)state;
     expect_refused(table_state_join(left.state, right.state), "begins at row 701");
     expect_refused(table_state_join(left.state, left.state), "begins at row 0");
     expect_refused(table_state_join(left.state, wide.state), "columns");

@@ -1,11 +1,7 @@
 /* What the CPU backend does to the threads of a program: how much stack its calls take, that a cancellation waits until
  * the workers have ended, and that signals stay with the program's own threads. */
 #include <pthread.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,14 +9,13 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include <tuplescan/tuplescan.h>
 
 #include "division.h"
 #include "isa.h"
 #include "key_kernels.h"
 #include "pool.h"
+#include "support/test.h"
 
 enum { ROWS = 20000, COLUMNS = 5, THREADS = 3, STACK_PROMISED = 64 << 10, STACK = 1 << 20, PAINT = 0xA5 };
 
@@ -140,11 +135,10 @@ static void share_small_tables(void) {
     key_limits.chunk = 5000;
 }
 
-static void test_stack_of_calls(void **state) {
+TEST(test_stack_of_calls) {
     struct measured measured = {.bytes = 0};
     pthread_attr_t attributes;
     pthread_t thread;
-    (void)state;
     skip_if_sanitized();
     measured.tables.in = calloc(ROWS, 64);
     measured.tables.out = calloc(ROWS, 64);
@@ -192,11 +186,10 @@ static void *run_canceled(void *argument) {
     return NULL;
 }
 
-static void test_cancellation_waits_for_workers(void **state) {
+TEST(test_cancellation_waits_for_workers) {
     struct canceled canceled = {0, 0};
     pthread_t thread;
     void *result = NULL;
-    (void)state;
     assert_int_equal(pthread_create(&thread, NULL, run_canceled, &canceled), 0);
     assert_int_equal(pthread_join(thread, &result), 0);
     assert_int_equal(canceled.returned, 1);
@@ -220,14 +213,13 @@ static void note_mask(void *job, unsigned index) {
     }
 }
 
-static void test_workers_take_no_signals(void **state) {
+TEST(test_workers_take_no_signals) {
     const int program[] = {SIGINT,  SIGTERM, SIGHUP,  SIGQUIT, SIGALRM, SIGVTALRM, SIGPROF,  SIGUSR1,
                            SIGUSR2, SIGPIPE, SIGCHLD, SIGCONT, SIGTSTP, SIGTTIN,   SIGTTOU,  SIGWINCH,
                            SIGURG,  SIGIO,   SIGPWR,  SIGXCPU, SIGXFSZ, SIGABRT,   SIGRTMIN, SIGRTMAX};
     const int faults[] = {SIGBUS, SIGSEGV, SIGFPE, SIGILL};
     struct masks masks = {.there = {0}};
     sigset_t before, after;
-    (void)state;
     assert_int_equal(pthread_sigmask(SIG_BLOCK, NULL, &before), 0);
     pool_run(THREADS, note_mask, &masks);
     assert_int_equal(pthread_sigmask(SIG_BLOCK, NULL, &after), 0);
@@ -244,10 +236,9 @@ static void test_workers_take_no_signals(void **state) {
 }
 
 /* Whatever `ulimit -s` says: worker threads have more stack than calls take. */
-static void test_stack_of_workers(void **state) {
+TEST(test_stack_of_workers) {
     pthread_attr_t small, before;
     struct masks masks = {.there = {0}};
-    (void)state;
     skip_if_sanitized();
     assert_int_equal(pthread_getattr_default_np(&before), 0);
     assert_int_equal(pthread_getattr_default_np(&small), 0);

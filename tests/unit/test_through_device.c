@@ -1,12 +1,7 @@
 /* Host tables on a backend with memory of its own, in pieces, without a device: a backend that is the CPU's and says
  * that it has such memory. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include <tuplescan/tuplescan.h>
 
@@ -15,6 +10,7 @@
 #include "run.h"
 #include "support/random.h"
 #include "support/tables.h"
+#include "support/test.h"
 #include "validate.h"
 
 enum { ABOVE = 777, ROWS = 9000001 }; /* of f64: two pieces of 64 MiB */
@@ -250,8 +246,7 @@ static void check_layout(table_type in_type, table_type type, bool reverse, bool
     free(two);
 }
 
-static void test_layouts(void **state) {
-    (void)state;
+TEST(test_layouts) {
     for (int which = 0; which < 8; which++) {
         check_layout(TABLE_F16, TABLE_F16, which & 1, which & 2, which & 4, -1, 3000);
         check_layout(TABLE_U8, TABLE_I32, which & 1, which & 2, which & 4, -1, 3000);
@@ -262,14 +257,12 @@ static void test_layouts(void **state) {
     check_layout(TABLE_I16, TABLE_I64, true, true, true, -1, ROWS);
 }
 
-static void test_integers(void **state) {
-    (void)state;
+TEST(test_integers) {
     check(TABLE_U32, TABLE_U64, false);
     assert_true(followed > 0);
 }
 
-static void test_floats(void **state) {
-    (void)state;
+TEST(test_floats) {
     check(TABLE_F64, TABLE_F64, false);
     check(TABLE_F32, TABLE_F64, true);
 }
@@ -295,9 +288,8 @@ static void check_wide(table_type in_type, table_type type, size_t rows, size_t 
     free(found);
 }
 
-static void test_wide_rows(void **state) {
+TEST(test_wide_rows) {
     const size_t mib = 1 << 20;
-    (void)state;
     check_wide(TABLE_U8, TABLE_U32, 80, 1 << 20, 270 * mib);       /* 320 MiB of sums, 16 rows at a time */
     check_wide(TABLE_U8, TABLE_U64, 12, (1 << 22) + 1, 320 * mib); /* 384 MiB of sums, a row at a time */
     check_wide(TABLE_F32, TABLE_F32, 300, 1 << 18, 310 * mib);     /* 300 MiB: three states are more than all of it */
