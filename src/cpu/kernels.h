@@ -45,8 +45,8 @@ struct cpu_state {
     const void *factors; /* recurrences: the coefficients of the first row that comes, and elements from row to row */
     ptrdiff_t factor_stride;
     bool factors_alike;    /* they are the same in all columns */
-    size_t alike_groups;   /* from the unit's first on, that were gone through as such; */
-    size_t number_groups;  /* and that have one number as coefficient */
+    size_t alike_groups;   /* from the unit's first on, that were gone through as such */
+    bool has_number;       /* if there are any: all of these have one number as coefficient */
     void *products;        /* CPU_PRODUCTS values, for what is known of that number; NULL: it is not kept */
     size_t products_known; /* of groups in a unit, from the first on */
     size_t missing;        /* maps: rows of the next group that came before, as maps in rows of row_bytes at `absent` */

@@ -24,7 +24,7 @@ _Static_assert(sizeof(struct NAME(constant)) <= CPU_PRODUCTS * SUM_BYTES, "cpu_s
 struct NAME(alike) {
     const struct NAME(inside) * inside;
     const struct NAME(products) * before[CPU_LEVELS + 1];
-    size_t count, complete; /* lefts; with the first `complete` of them the last row is the total of a run */
+    size_t count; /* of lefts */
     struct NAME(inside) own_inside;
     struct NAME(products) own_before[CPU_LEVELS + 1];
 };
@@ -116,10 +116,9 @@ INLINE bool KERNEL(find_alike)(struct NAME(alike) * alike, struct cpu_state *sta
                                const struct NAME(map_piece) * piece) {
     struct NAME(constant) *const constant = state->products;
     const size_t group = state->group;
-    const bool is_number = constant && piece->factor_stride == 0 && state->number_groups == group;
+    const bool is_number = constant && piece->factor_stride == 0 && (group == 0 || state->has_number);
     if (state->alike_groups != group)
         return false;
-    alike->complete = (size_t)__builtin_ctzll(~(uint64_t)group);
     if (is_number && state->products_known > 0 && constant->inside.own.factor[0] != *piece->factors)
         state->products_known = 0;
     if (is_number && group < state->products_known) {
@@ -138,8 +137,7 @@ INLINE bool KERNEL(find_alike)(struct NAME(alike) * alike, struct cpu_state *sta
 
 /* Notes that the group that has come was one of them. */
 INLINE void KERNEL(note_alike)(struct cpu_state *state, const struct NAME(map_piece) * piece) {
-    if (piece->factor_stride == 0 && state->number_groups + 1 == state->group)
-        state->number_groups = state->group;
+    state->has_number = piece->factor_stride == 0 && (state->alike_groups == 0 || state->has_number);
     state->alike_groups = state->group;
 }
 
@@ -147,6 +145,14 @@ INLINE void KERNEL(note_alike)(struct cpu_state *state, const struct NAME(map_pi
 INLINE VECTOR KERNEL(join_term)(const struct NAME(products) * products, int row, VECTOR earlier, VECTOR term) {
     const VECTOR zero = {0};
     return MAP_FMA(products->factor[row] - zero, earlier, MAP_FMA(products->rest[row] - zero, earlier, term));
+}
+
+/* The terms of a group's rows after what comes before all of them. */
+INLINE void KERNEL(put_terms_after)(VECTOR to[GROUP], const VECTOR terms[GROUP], const struct NAME(products) * products,
+                                    VECTOR earlier) {
+    UNROLL
+    for (int r = 0; r < GROUP; r++)
+        to[r] = KERNEL(join_term)(products, r, earlier, terms[r]);
 }
 
 /* The terms of the maps at `from`, and back with the factor and rest of all of them. */
@@ -183,7 +189,7 @@ INLINE bool KERNEL(alike_results)(VECTOR h[GROUP], const struct NAME(alike) * al
     const size_t lanes = piece->rows.lanes;
     char *stack = piece->memory + CPU_STACK_ROW * piece->pitch;
     const VECTOR zero = {0}, seed = KERNEL(load_terms)(piece->memory + CPU_SEED_ROW * piece->pitch);
-    VECTOR v[GROUP], not_finite = {0};
+    VECTOR v[GROUP];
     UNROLL
     for (int r = 0; r < GROUP; r++)
         v[r] = KERNEL(load_values)(piece->rows.in + r * piece->rows.in_stride, lanes);
@@ -198,28 +204,17 @@ INLINE bool KERNEL(alike_results)(VECTOR h[GROUP], const struct NAME(alike) * al
     UNROLL
     for (int r = 4; r < GROUP; r++)
         v[r] = KERNEL(join_term)(&alike->inside->quads, r, v[3], v[r]);
-    size_t bits = state->group, left = 0;
-    for (size_t k = 0; k < alike->complete; k++, left++, bits >>= 1, stack += piece->pitch) {
-        const VECTOR earlier = KERNEL(load_terms)(stack);
-        UNROLL
-        for (int r = 0; r < GROUP; r++)
-            v[r] = KERNEL(join_term)(alike->before[left], r, earlier, v[r]);
-    }
-    KERNEL(store_terms)
-    (stack, alike->before[left]->factor[GROUP - 1], alike->before[left]->rest[GROUP - 1], v[GROUP - 1]);
-    for (; bits != 0; bits >>= 1, stack += piece->pitch) {
-        if ((bits & 1) == 0)
+    const struct NAME(products) *const *before = alike->before;
+    size_t bits = state->group;
+    for (bool completes = true; bits != 0 || completes; bits >>= 1, stack += piece->pitch) {
+        if (bits & 1) {
+            KERNEL(put_terms_after)(v, v, *before++, KERNEL(load_terms)(stack));
             continue;
-        const VECTOR earlier = KERNEL(load_terms)(stack);
-        UNROLL
-        for (int r = 0; r < GROUP; r++)
-            v[r] = KERNEL(join_term)(alike->before[left], r, earlier, v[r]);
-        left++;
+        }
+        if (completes)
+            KERNEL(store_terms)(stack, (*before)->factor[GROUP - 1], (*before)->rest[GROUP - 1], v[GROUP - 1]);
+        completes = false;
     }
-    UNROLL
-    for (int r = 0; r < GROUP; r++) {
-        h[r] = KERNEL(join_term)(alike->before[left], r, seed, v[r]);
-        not_finite += h[r] - h[r];
-    }
-    return KERNEL(any)(KERNEL(there)((MAP_TRUTH)~MAP_IS_ZERO(not_finite), lanes));
+    KERNEL(put_terms_after)(h, v, *before, seed);
+    return KERNEL(are_not_finite)(h, lanes);
 }

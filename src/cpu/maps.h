@@ -92,6 +92,15 @@ INLINE bool KERNEL(has_resets)(const MAP v[GROUP], size_t lanes) {
     return KERNEL(any)(KERNEL(there)(resets, lanes));
 }
 
+/* Whether one of the results is not finite. */
+INLINE bool KERNEL(are_not_finite)(const VECTOR h[GROUP], size_t lanes) {
+    VECTOR zeros = {0};
+    UNROLL
+    for (int r = 0; r < GROUP; r++)
+        zeros += h[r] - h[r];
+    return KERNEL(any)(KERNEL(there)((MAP_TRUTH)~MAP_IS_ZERO(zeros), lanes));
+}
+
 /* The results of a group: its rows are joined, put after what their unit has before them, and applied to the seed. What
  * is complete with the group joins the stack. known: MAP_RESETS, where no resets are told apart on the way, or all
  * rules. Returns whether a result is not finite. */
@@ -123,13 +132,10 @@ INLINE bool KERNEL(results)(VECTOR h[GROUP], const struct cpu_state *state, cons
             KERNEL(put_before_all)(v, left, known);
     }
     const VECTOR seed = KERNEL(load)(piece->memory + CPU_SEED_ROW * piece->pitch).term;
-    VECTOR finite = {0};
     UNROLL
-    for (int r = 0; r < GROUP; r++) {
+    for (int r = 0; r < GROUP; r++)
         h[r] = MAP_NAME(map_apply)(v[r], seed, fast ? MAP_PLAIN : known);
-        finite += h[r] - h[r];
-    }
-    return KERNEL(any)(KERNEL(there)((MAP_TRUTH)~MAP_IS_ZERO(finite), piece->rows.lanes));
+    return KERNEL(are_not_finite)(h, piece->rows.lanes);
 }
 
 #include "map_alike.h"
@@ -241,7 +247,7 @@ static __attribute__((noinline)) void KERNEL(next_unit)(struct cpu_state *state,
     const enum map_known known = how & PRODUCTS ? MAP_PRODUCT : MAP_CAREFUL;
     const size_t pitch = state->row_bytes;
     const uint64_t unit = state->unit++;
-    state->group = state->alike_groups = state->number_groups = 0;
+    state->group = state->alike_groups = 0;
     for (char *memory = state->memory; memory < state->memory + pitch; memory += 4 * VECTOR_BYTES) {
         char *const blocks = memory + (CPU_STACK_ROW + state->top + 1) * pitch, *block = blocks;
         MAP total = MAP_NAME(map_settle)(KERNEL(load)(blocks - pitch), known);

@@ -156,8 +156,7 @@ void worker_begin(struct worker *worker, const struct division *division, const 
         memcpy(worker_row(worker, division, CPU_SEED_ROW), start, bytes);
     }
     worker->state.columns = part->columns;
-    worker->state.group = 0;
-    worker->state.alike_groups = worker->state.number_groups = 0;
+    worker->state.group = worker->state.alike_groups = 0;
     worker->state.unit = 0;
     worker->state.check = false;
     worker->state.overflowed = false;
