@@ -5,11 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <cuda_runtime_api.h>
-
 #include <tuplescan/tuplescan.h>
 
-#include "support/test.h"
+#include "support/on_gpu.h"
 
 enum { TABLE_BYTES = 48 << 20, TIMES = 3 }; /* of sums */
 
@@ -68,14 +66,13 @@ static void check(table_type in_type, table_type type, size_t columns, bool excl
     fill(in_type, rows * columns);
     table_view in = {values, rows, columns, 0, in_type}, out = {expected, rows, columns, 0, type};
     scan(TABLE_BACKEND_CPU, TABLE_STRATEGY_AUTO, &in, &out, exclusive, carry, carry + row);
-    assert_int_equal(cudaMemcpy(in_data, values, rows * columns * size_of(in_type), cudaMemcpyHostToDevice),
-                     cudaSuccess);
+    copy(in_data, values, rows * columns * size_of(in_type));
     in.data = in_data;
     out.data = out_data;
     for (int time = 0; time < TIMES; time++) {
         const table_strategy strategy = time + 1 < TIMES ? TABLE_STRATEGY_FUSED : TABLE_STRATEGY_RECURSIVE;
         scan(TABLE_BACKEND_CUDA, strategy, &in, &out, exclusive, carry, carry + 2 * row);
-        assert_int_equal(cudaMemcpy(found, out_data, bytes, cudaMemcpyDeviceToHost), cudaSuccess);
+        copy(found, out_data, bytes);
         if (memcmp(found, expected, bytes) != 0 || memcmp(carry + row, carry + 2 * row, row) != 0)
             fail_msg("%s to %s, %zu rows x %zu columns%s, strategy %d, time %d: other bits than the CPU's",
                      table_type_name(in_type), table_type_name(type), rows, columns, exclusive ? ", exclusive" : "",
@@ -84,7 +81,9 @@ static void check(table_type in_type, table_type type, size_t columns, bool excl
     free(carry);
 }
 
-static void check_types(bool exclusive) {
+/* Inclusive and exclusive. */
+TEST(test_types) {
+    const bool exclusive = NUMBER_OF(state);
     static const size_t columns[] = {1,  2,  3,   4,   5,   7,   8,   9,   10,   12,   16,   17,   32,
                                      33, 66, 100, 132, 300, 516, 520, 776, 1000, 1004, 1032, 9000, 20001};
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
@@ -94,15 +93,9 @@ static void check_types(bool exclusive) {
     }
 }
 
-TEST(test_inclusive) { check_types(false); }
-
-TEST(test_exclusive) { check_types(true); }
-
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_inclusive), cmocka_unit_test(test_exclusive)};
-    if (table_cuda_unavailable()) {
-        printf("skipped: %s\n", table_cuda_unavailable());
-        return 77;
-    }
+    const struct CMUnitTest tests[] = {TEST_OF(test_types, false), TEST_OF(test_types, true)};
+    if (!has_gpu())
+        return SKIPPED;
     return cmocka_run_group_tests_name("gpu_floats", tests, open_memory, close_memory);
 }

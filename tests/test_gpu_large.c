@@ -4,11 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <cuda_runtime_api.h>
-
 #include <tuplescan/tuplescan.h>
 
-#include "support/test.h"
+#include "support/on_gpu.h"
 
 enum { COLUMNS = 33, PERIOD = 1000003 /* rows after which the input repeats */ };
 static const size_t rows = (size_t)512 * 512 * 512 + 1;
@@ -27,8 +25,7 @@ static void fill_input(void) {
     }
     for (size_t first = 0; first < rows; first += PERIOD) {
         const size_t count = rows - first < PERIOD ? rows - first : PERIOD;
-        assert_int_equal(cudaMemcpy(in_data + first * COLUMNS, period_rows, count * COLUMNS, cudaMemcpyHostToDevice),
-                         cudaSuccess);
+        copy(in_data + first * COLUMNS, period_rows, count * COLUMNS);
     }
 }
 
@@ -58,9 +55,7 @@ static void require_sums(uint64_t overflow) {
     assert_non_null(found);
     for (size_t first = 0; first < rows; first += PERIOD) {
         const size_t count = rows - first < PERIOD ? rows - first : PERIOD;
-        assert_int_equal(
-            cudaMemcpy(found, out_data + first * COLUMNS, count * COLUMNS * sizeof *found, cudaMemcpyDeviceToHost),
-            cudaSuccess);
+        copy(found, out_data + first * COLUMNS, count * COLUMNS * sizeof *found);
         for (size_t i = 0; i < count * COLUMNS; i++) {
             uint64_t *sum = &sums[i % COLUMNS];
             *sum += period_rows[i];
@@ -75,12 +70,12 @@ static void require_sums(uint64_t overflow) {
     free(found);
 }
 
-static void check_strategy(table_strategy strategy) {
+TEST(test_strategy) {
     const table_view in = {in_data, rows, COLUMNS, 0, TABLE_U8};
     const table_view out = {out_data, rows, COLUMNS, 0, TABLE_U32};
     uint64_t overflow = 0;
     const table_scan_options options = {
-        .backend = TABLE_BACKEND_CUDA, .strategy = strategy, .first_overflow = &overflow};
+        .backend = TABLE_BACKEND_CUDA, .strategy = NUMBER_OF(state), .first_overflow = &overflow};
     const table_status status = table_prefix_sum(&in, &out, &options);
     if (status == TABLE_ERROR_STRATEGY)
         skip();
@@ -89,20 +84,15 @@ static void check_strategy(table_strategy strategy) {
     require_sums(overflow);
 }
 
-TEST(test_recursive) { check_strategy(TABLE_STRATEGY_RECURSIVE); }
-TEST(test_host) { check_strategy(TABLE_STRATEGY_HOST); }
-TEST(test_fused) { check_strategy(TABLE_STRATEGY_FUSED); }
-
 /* More keys than 32 bits count: runs of equal bytes, the greatest first. */
 TEST(test_sort) {
     enum { RUNS = 251, PIECE = 64 << 20 };
     const size_t keys = ((size_t)1 << 32) + 12345, run = keys / RUNS;
     unsigned char *data = NULL, *piece = malloc(PIECE);
     assert_non_null(piece);
-    assert_int_equal(cudaMalloc((void **)&data, keys), cudaSuccess);
+    REQUIRE_CUDA(cudaMalloc((void **)&data, keys));
     for (size_t r = 0; r < RUNS; r++)
-        assert_int_equal(cudaMemset(data + r * run, (int)(RUNS - 1 - r), r + 1 < RUNS ? run : keys - r * run),
-                         cudaSuccess);
+        REQUIRE_CUDA(cudaMemset(data + r * run, (int)(RUNS - 1 - r), r + 1 < RUNS ? run : keys - r * run));
     const table_view view = {data, keys, 1, 0, TABLE_U8};
     const table_status status = table_radix_sort(&view, NULL, 0, NULL);
     if (status != TABLE_OK)
@@ -110,28 +100,27 @@ TEST(test_sort) {
     const size_t first_run = keys - (RUNS - 1) * run; /* of zeros, the last and longest before */
     for (size_t at = 0; at < keys; at += PIECE) {
         const size_t count = keys - at < PIECE ? keys - at : PIECE;
-        assert_int_equal(cudaMemcpy(piece, data + at, count, cudaMemcpyDeviceToHost), cudaSuccess);
+        copy(piece, data + at, count);
         for (size_t i = 0; i < count; i++) {
             const size_t expected = at + i < first_run ? 0 : 1 + (at + i - first_run) / run;
             if (piece[i] != expected)
                 fail_msg("key %zu: expected %zu, found %u", at + i, expected, piece[i]);
         }
     }
-    assert_int_equal(cudaFree(data), cudaSuccess);
+    REQUIRE_CUDA(cudaFree(data));
     free(piece);
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_recursive), cmocka_unit_test(test_host),
-                                       cmocka_unit_test(test_fused), cmocka_unit_test(test_sort)};
+    const struct CMUnitTest tests[] = {TEST_OF(test_strategy, TABLE_STRATEGY_RECURSIVE),
+                                       TEST_OF(test_strategy, TABLE_STRATEGY_HOST),
+                                       TEST_OF(test_strategy, TABLE_STRATEGY_FUSED), cmocka_unit_test(test_sort)};
     size_t available = 0, total = 0;
-    if (table_cuda_unavailable()) {
-        printf("skipped: %s\n", table_cuda_unavailable());
-        return 77;
-    }
+    if (!has_gpu())
+        return SKIPPED;
     if (cudaMemGetInfo(&available, &total) != cudaSuccess || available < rows * COLUMNS * 6) {
         printf("skipped: 27 GB of device memory are needed, %zu MB are free\n", available >> 20);
-        return 77;
+        return SKIPPED;
     }
     return cmocka_run_group_tests_name("gpu_large", tests, open_tables, close_tables);
 }

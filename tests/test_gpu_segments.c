@@ -5,14 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <cuda_runtime_api.h>
-
 #include <tuplescan/tuplescan.h>
 
 #include "support/chunk.h"
+#include "support/on_gpu.h"
 #include "support/random.h"
 #include "support/refusal.h"
-#include "support/test.h"
 
 enum { COLUMNS = 3, MOST = 500, WORDS = 2 };
 
@@ -27,14 +25,6 @@ static uint64_t count, *device_words; /* found, wrong, count */
 static void *workspace;
 static size_t workspace_bytes;
 static cudaStream_t stream;
-
-static void send(void *to, const void *from, size_t bytes) {
-    assert_int_equal(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, stream), cudaSuccess);
-}
-static void fetch(void *to, const void *from, size_t bytes) {
-    assert_int_equal(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, stream), cudaSuccess);
-    assert_int_equal(cudaStreamSynchronize(stream), cudaSuccess);
-}
 
 static int open_all(void **state) {
     const size_t bytes = table_cells() * sizeof *values;
@@ -73,21 +63,13 @@ static cudaGraphExec_t capture(table_segment_kind kind) {
                                      .found = device_words,
                                      .wrong = device_words + 1};
     table_scan_options options = {.backend = TABLE_BACKEND_CUDA, .stream = stream};
-    cudaGraph_t graph = NULL;
-    cudaGraphExec_t executable = NULL;
     assert_int_equal(table_segmented_prefix_sum_workspace(&in, &out, &segments, &options, &workspace_bytes), TABLE_OK);
-    assert_int_equal(cudaFree(workspace), cudaSuccess);
-    assert_int_equal(cudaMalloc(&workspace, workspace_bytes), cudaSuccess);
+    REQUIRE_CUDA(cudaFree(workspace));
+    REQUIRE_CUDA(cudaMalloc(&workspace, workspace_bytes));
     options.workspace = workspace;
     options.workspace_bytes = workspace_bytes;
-    assert_int_equal(cudaStreamSynchronize(stream), cudaSuccess);
-    assert_int_equal(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), cudaSuccess);
-    const table_status status = table_segmented_prefix_sum_async(&in, &out, &segments, &options);
-    assert_int_equal(cudaStreamEndCapture(stream, &graph), cudaSuccess);
-    assert_int_equal(status, TABLE_OK);
-    assert_int_equal(cudaGraphInstantiate(&executable, graph, 0), cudaSuccess);
-    assert_int_equal(cudaGraphDestroy(graph), cudaSuccess);
-    return executable;
+    begin_capture(stream);
+    return end_capture(stream, table_segmented_prefix_sum_async(&in, &out, &segments, &options), NULL);
 }
 
 /* Lengths of all kinds, together not more than the rows; then, now and then, numbers that are none. */
@@ -136,7 +118,8 @@ static void expect_on_host(table_segment_kind kind) {
     assert_int_equal(table_segmented_prefix_sum(&in, &out, &segments, &options), TABLE_OK);
 }
 
-static void check_replays(table_segment_kind kind) {
+TEST(test_replays) {
+    const table_segment_kind kind = NUMBER_OF(state);
     const size_t bytes = table_cells() * sizeof *sums;
     const cudaGraphExec_t graph = capture(kind);
     const uint64_t seed = run_seed();
@@ -146,15 +129,15 @@ static void check_replays(table_segment_kind kind) {
         make_segments(&random, kind);
         const uint64_t wrong = first_wrong(kind);
         memset(expected, 0x6b, bytes);
-        send(device_sums, expected, bytes);
-        send(device_given, given, sizeof given);
-        send(device_words, words, sizeof words);
-        send(device_words + WORDS, &count, sizeof count);
+        send(device_sums, expected, bytes, stream);
+        send(device_given, given, sizeof given, stream);
+        send(device_words, words, sizeof words, stream);
+        send(device_words + WORDS, &count, sizeof count, stream);
         if (wrong == TABLE_SEGMENTS_RIGHT)
             expect_on_host(kind);
-        assert_int_equal(cudaGraphLaunch(graph, stream), cudaSuccess);
-        fetch(sums, device_sums, bytes);
-        fetch(words, device_words, sizeof words);
+        REQUIRE_CUDA(cudaGraphLaunch(graph, stream));
+        fetch(sums, device_sums, bytes, stream);
+        fetch(words, device_words, sizeof words, stream);
         if (words[1] != wrong || (wrong == TABLE_SEGMENTS_RIGHT && words[0] != count))
             fail_msg("round %d: %" PRIu64 " segments, %" PRIu64 " found; %" PRIu64 " is wrong, and %" PRIu64
                      " is told (TUPLESCAN_TEST_SEED=%" PRIu64 ")",
@@ -163,11 +146,8 @@ static void check_replays(table_segment_kind kind) {
             fail_msg("round %d: wrong sums of %" PRIu64 " segments (TUPLESCAN_TEST_SEED=%" PRIu64 ")", round, count,
                      seed);
     }
-    assert_int_equal(cudaGraphExecDestroy(graph), cudaSuccess);
+    REQUIRE_CUDA(cudaGraphExecDestroy(graph));
 }
-
-TEST(test_offsets) { check_replays(TABLE_SEGMENT_OFFSETS); }
-TEST(test_lengths) { check_replays(TABLE_SEGMENT_LENGTHS); }
 
 /* The call that waits returns what the device has found. */
 TEST(test_wrong_on_device) {
@@ -177,24 +157,23 @@ TEST(test_wrong_on_device) {
     table_segments segments = {
         .kind = TABLE_SEGMENT_OFFSETS, .type = TABLE_I64, .data = device_given, .count = 3, .wrong = device_words};
     const table_scan_options options = {.backend = TABLE_BACKEND_CUDA};
-    send(device_given, offsets, sizeof offsets);
-    assert_int_equal(cudaStreamSynchronize(stream), cudaSuccess);
+    send(device_given, offsets, sizeof offsets, stream);
+    REQUIRE_CUDA(cudaStreamSynchronize(stream));
     expect(table_segmented_prefix_sum(&table, &table, &segments, &options), TABLE_ERROR_SHAPE, "segments->data[2]");
     segments.wrong = &on_host;
     expect(table_segmented_prefix_sum(&table, &table, &segments, &options), TABLE_ERROR_SHAPE, "segments->data[2]");
-    fetch(&wrong, device_words, sizeof wrong);
-    fetch(sums, device_values, table_cells() * sizeof *sums);
+    fetch(&wrong, device_words, sizeof wrong, stream);
+    fetch(sums, device_values, table_cells() * sizeof *sums, stream);
     assert_int_equal(wrong, 2);
     assert_int_equal(on_host, 2);
     assert_memory_equal(sums, values, table_cells() * sizeof *sums);
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_offsets), cmocka_unit_test(test_lengths),
+    const struct CMUnitTest tests[] = {TEST_OF(test_replays, TABLE_SEGMENT_OFFSETS),
+                                       TEST_OF(test_replays, TABLE_SEGMENT_LENGTHS),
                                        cmocka_unit_test(test_wrong_on_device)};
-    if (table_cuda_unavailable()) {
-        printf("skipped: %s\n", table_cuda_unavailable());
-        return 77;
-    }
+    if (!has_gpu())
+        return SKIPPED;
     return cmocka_run_group_tests_name("gpu_segments", tests, open_all, close_all);
 }

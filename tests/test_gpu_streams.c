@@ -7,13 +7,11 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include <cuda_runtime_api.h>
-
 #include <tuplescan/tuplescan.h>
 
 #include "support/chunk.h"
+#include "support/on_gpu.h"
 #include "support/random.h"
-#include "support/test.h"
 
 enum { COLUMNS = 5 };
 
@@ -71,27 +69,30 @@ static const table_view *device_out(void) {
     return &view;
 }
 
+static table_scan_options on_stream(table_strategy strategy) {
+    return (table_scan_options){.backend = TABLE_BACKEND_CUDA,
+                                .strategy = strategy,
+                                .stream = stream,
+                                .workspace = workspace,
+                                .workspace_bytes = 64 << 20};
+}
+
 /* Copy in, scan, copy out: all queued on the stream, and nothing waits. */
 static table_status queue_round_trip(table_strategy strategy) {
-    table_scan_options options = {.backend = TABLE_BACKEND_CUDA, .strategy = strategy};
-    options.stream = stream;
-    options.workspace = workspace;
-    options.workspace_bytes = 64 << 20;
-    assert_int_equal(cudaMemcpyAsync(device_values, host_values, table_cells() * sizeof *host_values,
-                                     cudaMemcpyHostToDevice, stream),
-                     cudaSuccess);
+    table_scan_options options = on_stream(strategy);
+    send(device_values, host_values, table_cells() * sizeof *host_values, stream);
     const table_status status = table_prefix_sum_async(device_in(), device_out(), &options);
-    assert_int_equal(
-        cudaMemcpyAsync(host_sums, device_sums, table_cells() * sizeof *host_sums, cudaMemcpyDeviceToHost, stream),
-        cudaSuccess);
+    REQUIRE_CUDA(
+        cudaMemcpyAsync(host_sums, device_sums, table_cells() * sizeof *host_sums, cudaMemcpyDeviceToHost, stream));
     return status;
 }
 
-static void check_stream_order(table_strategy strategy) {
+TEST(test_stream_order) {
+    const table_strategy strategy = NUMBER_OF(state);
     for (int round = 0; round < 5; round++) {
         fill_values((uint32_t)round);
         const table_status status = queue_round_trip(strategy);
-        assert_int_equal(cudaStreamSynchronize(stream), cudaSuccess);
+        REQUIRE_CUDA(cudaStreamSynchronize(stream));
         if (status == TABLE_ERROR_STRATEGY)
             skip();
         assert_int_equal(status, TABLE_OK);
@@ -100,73 +101,44 @@ static void check_stream_order(table_strategy strategy) {
 }
 
 /* A captured scan is replayed on data that changes. */
-static void check_graph(table_strategy strategy) {
-    table_scan_options options = {.backend = TABLE_BACKEND_CUDA, .strategy = strategy};
-    cudaGraph_t graph = NULL;
-    cudaGraphExec_t executable = NULL;
-    options.stream = stream;
-    options.workspace = workspace;
-    options.workspace_bytes = 64 << 20;
+TEST(test_graph) {
+    table_scan_options options = on_stream(NUMBER_OF(state));
     /* Once without capture, as a program that warms up would. */
     if (table_prefix_sum_async(device_in(), device_out(), &options) == TABLE_ERROR_STRATEGY)
         skip();
-    assert_int_equal(cudaStreamSynchronize(stream), cudaSuccess);
-    assert_int_equal(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), cudaSuccess);
-    const table_status status = table_prefix_sum_async(device_in(), device_out(), &options);
-    assert_int_equal(cudaStreamEndCapture(stream, &graph), cudaSuccess);
-    assert_int_equal(status, TABLE_OK);
-    assert_int_equal(cudaGraphInstantiate(&executable, graph, 0), cudaSuccess);
+    begin_capture(stream);
+    const cudaGraphExec_t executable =
+        end_capture(stream, table_prefix_sum_async(device_in(), device_out(), &options), NULL);
     for (int round = 0; round < replays(); round++) {
         const int checked = round % 50 == 0; /* the rest are there to be many */
         if (checked) {
             fill_values((uint32_t)round);
             /* On the stream: it does not wait for the default stream, whose copies may end after cudaMemcpy() returns.
              */
-            assert_int_equal(cudaMemcpyAsync(device_values, host_values, table_cells() * sizeof *host_values,
-                                             cudaMemcpyHostToDevice, stream),
-                             cudaSuccess);
-            assert_int_equal(cudaStreamSynchronize(stream), cudaSuccess);
+            send(device_values, host_values, table_cells() * sizeof *host_values, stream);
+            REQUIRE_CUDA(cudaStreamSynchronize(stream));
         }
-        assert_int_equal(cudaGraphLaunch(executable, stream), cudaSuccess);
+        REQUIRE_CUDA(cudaGraphLaunch(executable, stream));
         if (!checked)
             continue;
-        assert_int_equal(cudaStreamSynchronize(stream), cudaSuccess);
-        assert_int_equal(cudaMemcpy(host_sums, device_sums, table_cells() * sizeof *host_sums, cudaMemcpyDeviceToHost),
-                         cudaSuccess);
+        REQUIRE_CUDA(cudaStreamSynchronize(stream));
+        copy(host_sums, device_sums, table_cells() * sizeof *host_sums);
         require_sums(round, table_rows());
     }
-    assert_int_equal(cudaStreamSynchronize(stream), cudaSuccess);
+    REQUIRE_CUDA(cudaStreamSynchronize(stream));
     cudaGraphExecDestroy(executable);
-    cudaGraphDestroy(graph);
 }
-
-TEST(test_stream_host) { check_stream_order(TABLE_STRATEGY_HOST); }
-TEST(test_stream_recursive) { check_stream_order(TABLE_STRATEGY_RECURSIVE); }
-TEST(test_stream_fused) { check_stream_order(TABLE_STRATEGY_FUSED); }
-TEST(test_graph_recursive) { check_graph(TABLE_STRATEGY_RECURSIVE); }
-TEST(test_graph_fused) { check_graph(TABLE_STRATEGY_FUSED); }
 
 /* The fused pass of the first rows, with the carry and the overflow's word in device memory, as a graph; how many nodes
  * that has. The same row carries in and out. */
 static cudaGraphExec_t capture_fused(size_t rows, uint32_t *carry, uint64_t *first_overflow, size_t *nodes) {
     const table_view in = {device_values, rows, COLUMNS, 0, TABLE_U32};
     const table_view out = {device_sums, rows, COLUMNS, 0, TABLE_U32};
-    table_scan_options options = {.backend = TABLE_BACKEND_CUDA, .strategy = TABLE_STRATEGY_FUSED};
-    cudaGraph_t graph = NULL;
-    cudaGraphExec_t executable = NULL;
+    table_scan_options options = on_stream(TABLE_STRATEGY_FUSED);
     options.carry_in = options.carry_out = carry;
     options.first_overflow = first_overflow;
-    options.stream = stream;
-    options.workspace = workspace;
-    options.workspace_bytes = 64 << 20;
-    assert_int_equal(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), cudaSuccess);
-    const table_status status = table_prefix_sum_async(&in, &out, &options);
-    assert_int_equal(cudaStreamEndCapture(stream, &graph), cudaSuccess);
-    assert_int_equal(status, TABLE_OK);
-    assert_int_equal(cudaGraphGetNodes(graph, NULL, nodes), cudaSuccess);
-    assert_int_equal(cudaGraphInstantiate(&executable, graph, 0), cudaSuccess);
-    cudaGraphDestroy(graph);
-    return executable;
+    begin_capture(stream);
+    return end_capture(stream, table_prefix_sum_async(&in, &out, &options), nodes);
 }
 
 /* Replayed on the same values, the carry grows by their totals each time. */
@@ -176,20 +148,17 @@ static void check_carried(size_t rows, uint64_t *first_overflow, size_t expected
     fill_values(1);
     for (size_t i = 0; i < rows * COLUMNS; i++)
         totals[i % COLUMNS] += host_values[i];
-    assert_int_equal(cudaMalloc((void **)&carry, sizeof totals), cudaSuccess);
-    assert_int_equal(cudaMemcpy(carry, found, sizeof found, cudaMemcpyHostToDevice), cudaSuccess);
-    assert_int_equal(
-        cudaMemcpy(device_values, host_values, table_cells() * sizeof *host_values, cudaMemcpyHostToDevice),
-        cudaSuccess);
-    assert_int_equal(cudaDeviceSynchronize(), cudaSuccess);
+    REQUIRE_CUDA(cudaMalloc((void **)&carry, sizeof totals));
+    copy(carry, found, sizeof found);
+    copy(device_values, host_values, table_cells() * sizeof *host_values);
+    REQUIRE_CUDA(cudaDeviceSynchronize());
     cudaGraphExec_t executable = capture_fused(rows, carry, first_overflow, &nodes);
     assert_int_equal(nodes, expected_nodes);
     for (int round = 0; round < replays(); round++)
-        assert_int_equal(cudaGraphLaunch(executable, stream), cudaSuccess);
-    assert_int_equal(cudaStreamSynchronize(stream), cudaSuccess);
-    assert_int_equal(cudaMemcpy(found, carry, sizeof found, cudaMemcpyDeviceToHost), cudaSuccess);
-    assert_int_equal(cudaMemcpy(host_sums, device_sums, table_cells() * sizeof *host_sums, cudaMemcpyDeviceToHost),
-                     cudaSuccess);
+        REQUIRE_CUDA(cudaGraphLaunch(executable, stream));
+    REQUIRE_CUDA(cudaStreamSynchronize(stream));
+    copy(found, carry, sizeof found);
+    copy(host_sums, device_sums, table_cells() * sizeof *host_sums);
     for (size_t j = 0; j < COLUMNS; j++) {
         assert_int_equal(found[j], (uint32_t)replays() * totals[j]);
         assert_int_equal(host_sums[(rows - 1) * COLUMNS + j], found[j]);
@@ -204,9 +173,9 @@ TEST(test_graph_nodes) {
     const size_t chunk = chunk_rows(TABLE_U32, COLUMNS);
     uint64_t *overflow, found = 0;
     int major = 0, processors = 0;
-    assert_int_equal(cudaMalloc((void **)&overflow, sizeof *overflow), cudaSuccess);
-    assert_int_equal(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0), cudaSuccess);
-    assert_int_equal(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, 0), cudaSuccess);
+    REQUIRE_CUDA(cudaMalloc((void **)&overflow, sizeof *overflow));
+    REQUIRE_CUDA(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0));
+    REQUIRE_CUDA(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, 0));
     const bool at_once = (table_rows() + chunk - 1) / chunk <= 2 * (size_t)processors;
     const bool wave = major >= 9 && at_once, buffered = major >= 8 && !at_once;
     check_carried(chunk, NULL, 1);
@@ -215,7 +184,7 @@ TEST(test_graph_nodes) {
     check_carried(3 * chunk + 7, overflow, major >= 9 ? 2 : 3);
     check_carried(table_rows(), NULL, buffered || wave ? 1 : 2);
     check_carried(table_rows(), overflow, wave || buffered ? 2 : 3);
-    assert_int_equal(cudaMemcpy(&found, overflow, sizeof found, cudaMemcpyDeviceToHost), cudaSuccess);
+    copy(&found, overflow, sizeof found);
     assert_true(found < table_cells());
     cudaFree(overflow);
 }
@@ -227,12 +196,12 @@ static void turn_count_over(size_t used) {
     enum { BOUNDARY = 256 };
     unsigned char *held = malloc(used);
     assert_non_null(held);
-    assert_int_equal(cudaStreamSynchronize(stream), cudaSuccess);
-    assert_int_equal(cudaMemcpy(held, workspace, used, cudaMemcpyDeviceToHost), cudaSuccess);
+    REQUIRE_CUDA(cudaStreamSynchronize(stream));
+    copy(held, workspace, used);
     for (size_t at = 0; at < used; at++)
         if (at % BOUNDARY < sizeof(uint64_t))
             held[at] = (unsigned char)~held[at];
-    assert_int_equal(cudaMemcpy(workspace, held, used, cudaMemcpyHostToDevice), cudaSuccess);
+    copy(workspace, held, used);
     free(held);
 }
 
@@ -245,29 +214,21 @@ TEST(test_graph_any_workspace) {
     const table_view other = {device_values, other_rows, COLUMNS, 0, TABLE_U32};
     const table_view to = {device_sums, other_rows, COLUMNS, 0, TABLE_U32};
     const int rounds = run_small() ? 14 : 400;
-    table_scan_options options = {.backend = TABLE_BACKEND_CUDA, .strategy = TABLE_STRATEGY_FUSED};
+    table_scan_options options = on_stream(TABLE_STRATEGY_FUSED);
     size_t nodes = 0;
-    options.stream = stream;
-    options.workspace = workspace;
-    options.workspace_bytes = 64 << 20;
     cudaGraphExec_t executable = capture_fused(rows, NULL, NULL, &nodes);
     for (int round = 0; round < rounds; round++) {
         const size_t first = round % 7 == 3 ? 256 : 0, bytes = round % 7 == 4 ? 16 : USED;
         fill_values((uint32_t)round);
-        assert_int_equal(cudaMemcpyAsync(device_values, host_values, rows * COLUMNS * sizeof *host_values,
-                                         cudaMemcpyHostToDevice, stream),
-                         cudaSuccess);
+        send(device_values, host_values, rows * COLUMNS * sizeof *host_values, stream);
         if (round % 7 == 1)
             assert_int_equal(table_prefix_sum_async(&other, &to, &options), TABLE_OK);
         if (round % 7 >= 2 && round % 7 <= 4)
-            assert_int_equal(cudaMemsetAsync((char *)workspace + first, round * 37, bytes, stream), cudaSuccess);
+            REQUIRE_CUDA(cudaMemsetAsync((char *)workspace + first, round * 37, bytes, stream));
         if (round % 7 == 5)
             turn_count_over(USED);
-        assert_int_equal(cudaGraphLaunch(executable, stream), cudaSuccess);
-        assert_int_equal(
-            cudaMemcpyAsync(host_sums, device_sums, rows * COLUMNS * sizeof *host_sums, cudaMemcpyDeviceToHost, stream),
-            cudaSuccess);
-        assert_int_equal(cudaStreamSynchronize(stream), cudaSuccess);
+        REQUIRE_CUDA(cudaGraphLaunch(executable, stream));
+        fetch(host_sums, device_sums, rows * COLUMNS * sizeof *host_sums, stream);
         require_sums(round, rows);
     }
     cudaGraphExecDestroy(executable);
@@ -278,25 +239,21 @@ TEST(test_graph_any_workspace) {
 static void check_overflow_in_any_workspace(size_t rows) {
     const table_view in = {device_values, rows, COLUMNS, 0, TABLE_U32};
     const table_view out = {device_sums, rows, COLUMNS, 0, TABLE_U32};
-    table_scan_options options = {.backend = TABLE_BACKEND_CUDA, .strategy = TABLE_STRATEGY_FUSED};
+    table_scan_options options = on_stream(TABLE_STRATEGY_FUSED);
     uint64_t found = 4;
-    options.stream = stream;
-    options.workspace = workspace;
-    options.workspace_bytes = 64 << 20;
-    assert_int_equal(cudaMalloc((void **)&options.first_overflow, sizeof found), cudaSuccess);
-    assert_int_equal(cudaMemsetAsync(device_values, 0, rows * COLUMNS * sizeof *device_values, stream), cudaSuccess);
+    REQUIRE_CUDA(cudaMalloc((void **)&options.first_overflow, sizeof found));
+    REQUIRE_CUDA(cudaMemsetAsync(device_values, 0, rows * COLUMNS * sizeof *device_values, stream));
     for (int byte = 0; byte < 12; byte++) {
         found = 4;
-        assert_int_equal(cudaMemcpyAsync(options.first_overflow, &found, sizeof found, cudaMemcpyHostToDevice, stream),
-                         cudaSuccess);
+        send(options.first_overflow, &found, sizeof found, stream);
         assert_int_equal(table_prefix_sum_async(&in, &out, &options), TABLE_OK);
-        assert_int_equal(cudaStreamSynchronize(stream), cudaSuccess);
-        assert_int_equal(cudaMemcpy(&found, options.first_overflow, sizeof found, cudaMemcpyDeviceToHost), cudaSuccess);
+        REQUIRE_CUDA(cudaStreamSynchronize(stream));
+        copy(&found, options.first_overflow, sizeof found);
         assert_int_equal(found, TABLE_NO_OVERFLOW);
         for (size_t at = 0; at < 1024; at += 256) /* the wave's part begins at one of these */
-            assert_int_equal(cudaMemsetAsync((char *)workspace + at, byte, 1, stream), cudaSuccess);
+            REQUIRE_CUDA(cudaMemsetAsync((char *)workspace + at, byte, 1, stream));
     }
-    assert_int_equal(cudaStreamSynchronize(stream), cudaSuccess);
+    REQUIRE_CUDA(cudaStreamSynchronize(stream));
     cudaFree(options.first_overflow);
 }
 TEST(test_overflow_in_any_workspace) {
@@ -316,36 +273,29 @@ static void check_graph_goes_on(table_type type, size_t rows, bool exclusive) {
     uint64_t found = 0, expected_found = 0, *overflow = NULL;
     void *host_state = NULL, *device_state = NULL, *left = NULL;
     char *const expected = malloc(bytes), *const results = malloc(bytes);
-    cudaGraph_t graph = NULL;
-    cudaGraphExec_t executable = NULL;
     assert_int_equal(table_state_bytes(type, COLUMNS, &state_bytes), TABLE_OK);
     host_state = calloc(1, state_bytes);
     left = malloc(state_bytes);
     assert_true(expected && results && host_state && left);
-    assert_int_equal(cudaMalloc(&device_state, state_bytes), cudaSuccess);
-    assert_int_equal(cudaMemset(device_state, 0, state_bytes), cudaSuccess);
-    assert_int_equal(cudaMalloc((void **)&overflow, sizeof *overflow), cudaSuccess);
+    REQUIRE_CUDA(cudaMalloc(&device_state, state_bytes));
+    REQUIRE_CUDA(cudaMemset(device_state, 0, state_bytes));
+    REQUIRE_CUDA(cudaMalloc((void **)&overflow, sizeof *overflow));
     table_view in = {device_values, rows, COLUMNS, 0, type}, out = {device_sums, rows, COLUMNS, 0, type};
-    table_scan_options options = {.backend = TABLE_BACKEND_CUDA, .exclusive = exclusive, .state = device_state};
+    table_scan_options options = on_stream(TABLE_STRATEGY_AUTO);
+    options.exclusive = exclusive;
+    options.state = device_state;
     options.first_overflow = checked ? overflow : NULL;
-    options.stream = stream;
-    options.workspace = workspace;
-    options.workspace_bytes = 64 << 20;
-    assert_int_equal(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), cudaSuccess);
-    assert_int_equal(table_prefix_sum_async(&in, &out, &options), TABLE_OK);
-    assert_int_equal(cudaStreamEndCapture(stream, &graph), cudaSuccess);
-    assert_int_equal(cudaGraphInstantiate(&executable, graph, 0), cudaSuccess);
+    begin_capture(stream);
+    const cudaGraphExec_t executable = end_capture(stream, table_prefix_sum_async(&in, &out, &options), NULL);
     for (int round = 0; round < rounds; round++) {
         fill_values((uint32_t)round);
         for (size_t k = 0; type == TABLE_F32 && k < cells; k++) {
             const float value = (float)(int32_t)host_values[k] * 1e-6f;
             memcpy(&host_values[k], &value, sizeof value);
         }
-        assert_int_equal(cudaMemcpyAsync(device_values, host_values, bytes, cudaMemcpyHostToDevice, stream),
-                         cudaSuccess);
-        assert_int_equal(cudaGraphLaunch(executable, stream), cudaSuccess);
-        assert_int_equal(cudaMemcpyAsync(results, device_sums, bytes, cudaMemcpyDeviceToHost, stream), cudaSuccess);
-        assert_int_equal(cudaStreamSynchronize(stream), cudaSuccess);
+        send(device_values, host_values, bytes, stream);
+        REQUIRE_CUDA(cudaGraphLaunch(executable, stream));
+        fetch(results, device_sums, bytes, stream);
         in.data = host_values;
         out.data = expected;
         table_scan_options on_host = {.backend = TABLE_BACKEND_CPU, .exclusive = exclusive, .state = host_state};
@@ -353,14 +303,13 @@ static void check_graph_goes_on(table_type type, size_t rows, bool exclusive) {
         assert_int_equal(table_prefix_sum(&in, &out, &on_host), TABLE_OK);
         if (memcmp(results, expected, bytes) != 0)
             fail_msg("round %d: other bits than the CPU's", round);
-        assert_int_equal(cudaMemcpy(left, device_state, state_bytes, cudaMemcpyDeviceToHost), cudaSuccess);
+        copy(left, device_state, state_bytes);
         assert_memory_equal(left, host_state, state_bytes);
         if (checked)
-            assert_int_equal(cudaMemcpy(&found, overflow, sizeof found, cudaMemcpyDeviceToHost), cudaSuccess);
+            copy(&found, overflow, sizeof found);
         assert_int_equal(found, expected_found);
     }
     cudaGraphExecDestroy(executable);
-    cudaGraphDestroy(graph);
     cudaFree(overflow);
     cudaFree(device_state);
     free(left);
@@ -385,9 +334,9 @@ static void check_host_state(void) {
     uint32_t found[ROWS];
     for (int round = 0; round < ROUNDS; round++) {
         memset(kept, 0, sizeof kept);
-        assert_int_equal(cudaMemcpy(device_sums, values, sizeof values, cudaMemcpyHostToDevice), cudaSuccess);
+        copy(device_sums, values, sizeof values);
         assert_int_equal(table_prefix_sum(&in, &all, &options), TABLE_OK);
-        assert_int_equal(cudaMemcpy(found, device_sums, sizeof found, cudaMemcpyDeviceToHost), cudaSuccess);
+        copy(found, device_sums, sizeof found);
         assert_memory_equal(found, expected, sizeof found);
         assert_int_equal(table_state_sums(kept, found), TABLE_OK);
         assert_int_equal(found[0], expected[ROWS - 1]);
@@ -444,8 +393,8 @@ static void check_no_columns(table_type type) {
     assert_int_equal(table_state_bytes(type, 0, &bytes), TABLE_OK);
     void *on_device, *found = calloc(1, bytes), *expected = calloc(1, bytes);
     assert_true(found && expected);
-    assert_int_equal(cudaMalloc(&on_device, bytes), cudaSuccess);
-    assert_int_equal(cudaMemset(on_device, 0, bytes), cudaSuccess);
+    REQUIRE_CUDA(cudaMalloc(&on_device, bytes));
+    REQUIRE_CUDA(cudaMemset(on_device, 0, bytes));
     table_scan_options options = {.state = expected};
     for (int i = 0; i < 4; i++)
         assert_int_equal(table_prefix_sum(&rows, &rows, &options), TABLE_OK);
@@ -456,15 +405,14 @@ static void check_no_columns(table_type type) {
     options.state = on_device;
     for (int i = 0; i < 2; i++)
         assert_int_equal(table_prefix_sum(&rows, &rows, &options), TABLE_OK);
-    options.stream = stream;
-    options.workspace = workspace;
-    options.workspace_bytes = 64 << 20;
+    options = on_stream(TABLE_STRATEGY_AUTO);
+    options.state = on_device;
     for (int i = 0; i < 2; i++)
         assert_int_equal(table_prefix_sum_async(&rows, &rows, &options), TABLE_OK);
-    assert_int_equal(cudaStreamSynchronize(stream), cudaSuccess);
-    assert_int_equal(cudaMemcpy(found, on_device, bytes, cudaMemcpyDefault), cudaSuccess);
+    REQUIRE_CUDA(cudaStreamSynchronize(stream));
+    copy(found, on_device, bytes);
     assert_true(table_state_equal(found, expected));
-    assert_int_equal(cudaFree(on_device), cudaSuccess);
+    REQUIRE_CUDA(cudaFree(on_device));
     free(found);
     free(expected);
 }
@@ -504,8 +452,7 @@ TEST(test_detail_of_success) {
     const table_scan_options options = {.skip_nan = 1, .skipped = &skipped};
     for (size_t i = 0; i < 4000 * COLUMNS; i++)
         values[i] = i % 10 == 3 ? NAN : 1;
-    assert_int_equal(cudaMemcpy(device_values, values, 4000 * COLUMNS * sizeof *values, cudaMemcpyDefault),
-                     cudaSuccess);
+    copy(device_values, values, 4000 * COLUMNS * sizeof *values);
     table_error_set(TABLE_ERROR_READ, "an earlier failure");
     assert_int_equal(table_prefix_sum(&table, &table, &options), TABLE_OK);
     assert_int_equal(skipped, 2000);
@@ -527,11 +474,11 @@ TEST(test_trim_memory) {
     size_t before = 0, after = 0, total = 0;
     assert_int_equal(table_prefix_sum(device_in(), device_out(), &options), TABLE_OK);
     table_trim_memory();
-    assert_int_equal(cudaMemGetInfo(&before, &total), cudaSuccess);
+    REQUIRE_CUDA(cudaMemGetInfo(&before, &total));
     for (int round = 0; round < 3; round++)
         assert_int_equal(table_prefix_sum(device_in(), device_out(), &options), TABLE_OK);
     table_trim_memory();
-    assert_int_equal(cudaMemGetInfo(&after, &total), cudaSuccess);
+    REQUIRE_CUDA(cudaMemGetInfo(&after, &total));
     assert_true(after >= before);
 }
 
@@ -549,15 +496,15 @@ TEST(test_error_before) {
 TEST(test_capture_beside) {
     cudaStream_t plain = NULL;
     cudaGraph_t graph = NULL;
-    assert_int_equal(cudaStreamCreate(&plain), cudaSuccess);
+    REQUIRE_CUDA(cudaStreamCreate(&plain));
     table_trim_memory();
-    assert_int_equal(cudaStreamBeginCapture(plain, cudaStreamCaptureModeRelaxed), cudaSuccess);
+    REQUIRE_CUDA(cudaStreamBeginCapture(plain, cudaStreamCaptureModeRelaxed));
     const table_status status = table_prefix_sum(device_in(), device_out(), NULL);
-    assert_int_equal(cudaMemsetAsync(device_sums, 0, sizeof *device_sums, plain), cudaSuccess);
-    assert_int_equal(cudaStreamEndCapture(plain, &graph), cudaSuccess);
+    REQUIRE_CUDA(cudaMemsetAsync(device_sums, 0, sizeof *device_sums, plain));
+    REQUIRE_CUDA(cudaStreamEndCapture(plain, &graph));
     assert_int_equal(status, TABLE_OK);
-    assert_int_equal(cudaGraphDestroy(graph), cudaSuccess);
-    assert_int_equal(cudaStreamDestroy(plain), cudaSuccess);
+    REQUIRE_CUDA(cudaGraphDestroy(graph));
+    REQUIRE_CUDA(cudaStreamDestroy(plain));
 }
 
 TEST(test_out_of_device_memory) {
@@ -566,7 +513,7 @@ TEST(test_out_of_device_memory) {
     void *most = NULL;
     if (run_small())
         skip();
-    assert_int_equal(cudaMemGetInfo(&available, &total), cudaSuccess);
+    REQUIRE_CUDA(cudaMemGetInfo(&available, &total));
     size_t bytes = available - available / 64;
     while (bytes > available / 2 && cudaMalloc(&most, bytes) != cudaSuccess)
         bytes -= available / 64;
@@ -576,7 +523,7 @@ TEST(test_out_of_device_memory) {
     const table_view row = {most, 1, bytes / 8, 0, TABLE_U64};
     table_scan_options options = {.backend = TABLE_BACKEND_CUDA, .strategy = TABLE_STRATEGY_RECURSIVE};
     const table_status status = table_prefix_sum(&row, &row, &options);
-    assert_int_equal(cudaFree(most), cudaSuccess);
+    REQUIRE_CUDA(cudaFree(most));
     assert_int_equal(status, TABLE_ERROR_DEVICE_MEMORY);
     /* And all is well afterwards. */
     assert_int_equal(table_prefix_sum(device_in(), device_out(), NULL), TABLE_OK);
@@ -584,11 +531,11 @@ TEST(test_out_of_device_memory) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_stream_host),
-        cmocka_unit_test(test_stream_recursive),
-        cmocka_unit_test(test_stream_fused),
-        cmocka_unit_test(test_graph_recursive),
-        cmocka_unit_test(test_graph_fused),
+        TEST_OF(test_stream_order, TABLE_STRATEGY_HOST),
+        TEST_OF(test_stream_order, TABLE_STRATEGY_RECURSIVE),
+        TEST_OF(test_stream_order, TABLE_STRATEGY_FUSED),
+        TEST_OF(test_graph, TABLE_STRATEGY_RECURSIVE),
+        TEST_OF(test_graph, TABLE_STRATEGY_FUSED),
         cmocka_unit_test(test_graph_nodes),
         cmocka_unit_test(test_graph_any_workspace),
         cmocka_unit_test(test_overflow_in_any_workspace),
@@ -605,9 +552,7 @@ int main(void) {
         cmocka_unit_test(test_capture_beside),
         cmocka_unit_test(test_out_of_device_memory),
     };
-    if (table_cuda_unavailable()) {
-        printf("skipped: %s\n", table_cuda_unavailable());
-        return 77;
-    }
+    if (!has_gpu())
+        return SKIPPED;
     return cmocka_run_group_tests_name("gpu_streams", tests, open_all, close_all);
 }

@@ -4,11 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <cuda_runtime_api.h>
-
 #include "keys/calls.h"
+#include "support/on_gpu.h"
 #include "support/random.h"
-#include "support/test.h"
 
 enum { KEYS = 30011, BINS = 100 };
 
@@ -34,8 +32,8 @@ static int close_all(void **state) {
 static void fill_keys(uint32_t seed) {
     for (size_t i = 0; i < KEYS; i++)
         host_keys[i] = (seed = seed * 1664525u + 1013904223u) >> 8;
-    assert_int_equal(cudaMemcpyAsync(keys, host_keys, sizeof host_keys, cudaMemcpyHostToDevice, stream), cudaSuccess);
-    assert_int_equal(cudaStreamSynchronize(stream), cudaSuccess);
+    send(keys, host_keys, sizeof host_keys, stream);
+    REQUIRE_CUDA(cudaStreamSynchronize(stream));
 }
 
 static const table_view *view_of(void *data, table_type type) {
@@ -61,7 +59,7 @@ static struct key_arguments arguments_of(enum operation operation) {
 
 static void check_order(void) {
     static unsigned char seen[KEYS];
-    assert_int_equal(cudaMemcpy(host_order, order, sizeof host_order, cudaMemcpyDeviceToHost), cudaSuccess);
+    copy(host_order, order, sizeof host_order);
     memset(seen, 0, sizeof seen);
     for (size_t i = 0; i < KEYS; i++) {
         const uint32_t index = host_order[i];
@@ -86,8 +84,8 @@ static void check_counts(void) {
         else
             expected[(host_keys[i] - 1000) / 150000]++;
     }
-    assert_int_equal(cudaMemcpy(host_counts, counts, sizeof host_counts, cudaMemcpyDeviceToHost), cudaSuccess);
-    assert_int_equal(cudaMemcpy(found, outside, sizeof found, cudaMemcpyDeviceToHost), cudaSuccess);
+    copy(host_counts, counts, sizeof host_counts);
+    copy(found, outside, sizeof found);
     assert_memory_equal(host_counts, expected, sizeof expected);
     assert_int_equal(found[TABLE_OUTSIDE_BELOW], below);
     assert_int_equal(found[TABLE_OUTSIDE_ABOVE], above);
@@ -98,27 +96,20 @@ static void check_graph(enum operation operation, void (*check)(void)) {
     const int rounds = run_small() ? 3 : 200;
     struct key_arguments all = arguments_of(operation);
     table_pipeline_options *const run = &all.run;
-    cudaGraph_t graph = NULL;
-    cudaGraphExec_t executable = NULL;
     assert_int_equal(call_on_keys(WORKSPACE, &all, &run->workspace_bytes), TABLE_OK);
-    assert_int_equal(cudaMalloc(&run->workspace, run->workspace_bytes), cudaSuccess);
+    REQUIRE_CUDA(cudaMalloc(&run->workspace, run->workspace_bytes));
     /* Once without capture, as a program that warms up would. */
     assert_int_equal(call_on_keys(QUEUE, &all, NULL), TABLE_OK);
-    assert_int_equal(cudaStreamSynchronize(stream), cudaSuccess);
-    assert_int_equal(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), cudaSuccess);
-    const table_status status = call_on_keys(QUEUE, &all, NULL);
-    assert_int_equal(cudaStreamEndCapture(stream, &graph), cudaSuccess);
-    assert_int_equal(status, TABLE_OK);
-    assert_int_equal(cudaGraphInstantiate(&executable, graph, 0), cudaSuccess);
+    begin_capture(stream);
+    const cudaGraphExec_t executable = end_capture(stream, call_on_keys(QUEUE, &all, NULL), NULL);
     for (int round = 0; round < rounds; round++) {
         fill_keys((uint32_t)round);
-        assert_int_equal(cudaGraphLaunch(executable, stream), cudaSuccess);
-        assert_int_equal(cudaStreamSynchronize(stream), cudaSuccess);
+        REQUIRE_CUDA(cudaGraphLaunch(executable, stream));
+        REQUIRE_CUDA(cudaStreamSynchronize(stream));
         check();
     }
     cudaGraphExecDestroy(executable);
-    cudaGraphDestroy(graph);
-    assert_int_equal(cudaFree(run->workspace), cudaSuccess);
+    REQUIRE_CUDA(cudaFree(run->workspace));
 }
 
 TEST(test_graph_of_a_sort) { check_graph(ARGSORT, check_order); }
@@ -151,7 +142,7 @@ TEST(test_auto_goes_where_the_keys_are) {
     assert_int_equal(report.backend, TABLE_BACKEND_CUDA);
     assert_int_equal(report.passes, 4);
     assert_true(report.seconds > 0);
-    assert_int_equal(cudaMemcpy(host_order, keys, sizeof host_order, cudaMemcpyDeviceToHost), cudaSuccess);
+    copy(host_order, keys, sizeof host_order);
     for (size_t i = 1; i < KEYS; i++)
         assert_true(host_order[i - 1] <= host_order[i]);
 }
@@ -163,9 +154,7 @@ int main(void) {
         cmocka_unit_test(test_two_sides),
         cmocka_unit_test(test_auto_goes_where_the_keys_are),
     };
-    if (table_cuda_unavailable()) {
-        printf("skipped: %s\n", table_cuda_unavailable());
-        return 77;
-    }
+    if (!has_gpu())
+        return SKIPPED;
     return cmocka_run_group_tests_name("gpu_keys", tests, open_all, close_all);
 }
