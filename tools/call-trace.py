@@ -5,7 +5,7 @@ usage: call-trace.py [--list] BUILD [COMMAND...]
 
 BUILD is a folder of a build in which each function reports that it is entered:
 
-    meson setup build-trace -Dcuda=disabled -Dbuildtype=debug -Dc_args=-finstrument-functions,-gdwarf-4
+    meson setup build-trace -Dcuda=disabled -Dbuildtype=debug -Dc_args='-finstrument-functions -gdwarf-4'
     ninja -C build-trace tools/tuplescan
 
 COMMAND is one of its programs with arguments. Without it, two trips are counted: table_prefix_sum() of 1000 x 4 f32,
