@@ -262,11 +262,8 @@ static int add_to_file(void) {
 
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_bits_are_kept)};
-    const char *unavailable = ways_unavailable();
-    if (unavailable) {
-        printf("skipped: %s\n", unavailable);
-        return 77;
-    }
+    if (is_skipped(ways_unavailable()))
+        return SKIPPED;
     if (argc < 2)
         return 2;
     file_name = argv[argc - 1];

@@ -95,7 +95,7 @@ TEST(test_types) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {TEST_OF(test_types, false), TEST_OF(test_types, true)};
-    if (!has_gpu())
+    if (is_skipped(table_cuda_unavailable()))
         return SKIPPED;
     return cmocka_run_group_tests_name("gpu_floats", tests, open_memory, close_memory);
 }

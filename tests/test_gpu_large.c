@@ -116,7 +116,7 @@ int main(void) {
                                        TEST_OF(test_strategy, TABLE_STRATEGY_HOST),
                                        TEST_OF(test_strategy, TABLE_STRATEGY_FUSED), cmocka_unit_test(test_sort)};
     size_t available = 0, total = 0;
-    if (!has_gpu())
+    if (is_skipped(table_cuda_unavailable()))
         return SKIPPED;
     if (cudaMemGetInfo(&available, &total) != cudaSuccess || available < rows * COLUMNS * 6) {
         printf("skipped: 27 GB of device memory are needed, %zu MB are free\n", available >> 20);

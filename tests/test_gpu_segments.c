@@ -173,7 +173,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {TEST_OF(test_replays, TABLE_SEGMENT_OFFSETS),
                                        TEST_OF(test_replays, TABLE_SEGMENT_LENGTHS),
                                        cmocka_unit_test(test_wrong_on_device)};
-    if (!has_gpu())
+    if (is_skipped(table_cuda_unavailable()))
         return SKIPPED;
     return cmocka_run_group_tests_name("gpu_segments", tests, open_all, close_all);
 }

@@ -552,7 +552,7 @@ int main(void) {
         cmocka_unit_test(test_capture_beside),
         cmocka_unit_test(test_out_of_device_memory),
     };
-    if (!has_gpu())
+    if (is_skipped(table_cuda_unavailable()))
         return SKIPPED;
     return cmocka_run_group_tests_name("gpu_streams", tests, open_all, close_all);
 }

@@ -134,10 +134,7 @@ int main(void) {
         cmocka_unit_test(test_overflow_before_zeros),
         cmocka_unit_test(test_refusals),
     };
-    const char *unavailable = ways_unavailable();
-    if (unavailable) {
-        printf("skipped: %s\n", unavailable);
-        return 77;
-    }
+    if (is_skipped(ways_unavailable()))
+        return SKIPPED;
     return cmocka_run_group_tests_name("operations", tests, NULL, NULL);
 }

@@ -273,11 +273,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_lone_resets), cmocka_unit_test(test_random_cuts),
                                        cmocka_unit_test(test_maps), cmocka_unit_test(test_large_pieces),
                                        cmocka_unit_test(test_batches)};
-    const char *unavailable = ways_unavailable() ? ways_unavailable() : places_unavailable();
-    if (unavailable) {
-        printf("skipped: %s\n", unavailable);
-        return 77;
-    }
+    if (is_skipped(ways_unavailable() ? ways_unavailable() : places_unavailable()))
+        return SKIPPED;
     run_seed();
     return cmocka_run_group_tests_name("pieces", tests, NULL, NULL);
 }

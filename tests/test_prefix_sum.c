@@ -274,11 +274,8 @@ int main(void) {
         cmocka_unit_test(test_stage2_of_many_units),
         cmocka_unit_test(test_no_columns),
     };
-    const char *unavailable = ways_unavailable();
-    if (unavailable) {
-        printf("skipped: %s\n", unavailable);
-        return 77;
-    }
+    if (is_skipped(ways_unavailable()))
+        return SKIPPED;
     run_seed();
     return cmocka_run_group_tests_name("prefix_sum", tests, NULL, NULL);
 }

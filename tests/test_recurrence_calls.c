@@ -359,10 +359,7 @@ int main(void) {
                                        cmocka_unit_test(test_wrong_columns),
                                        cmocka_unit_test(test_failing_coefficients),
                                        cmocka_unit_test(test_wrong_streams)};
-    const char *unavailable = ways_unavailable();
-    if (unavailable) {
-        printf("skipped: %s\n", unavailable);
-        return 77;
-    }
+    if (is_skipped(ways_unavailable()))
+        return SKIPPED;
     return cmocka_run_group_tests_name("recurrence_calls", tests, NULL, NULL);
 }

@@ -440,10 +440,7 @@ TEST(test_giant) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_random), cmocka_unit_test(test_giant)};
-    const char *reason = ways_unavailable();
-    if (reason) {
-        print_message("%s\n", reason);
-        return 77;
-    }
+    if (is_skipped(ways_unavailable()))
+        return SKIPPED;
     return cmocka_run_group_tests_name("segments", tests, NULL, NULL);
 }

@@ -200,11 +200,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_types_spreads_and_bits),
                                        cmocka_unit_test(test_default_chunks), cmocka_unit_test(test_ranks),
                                        cmocka_unit_test(test_own_scatter)};
-    const char *unavailable = ways_unavailable();
-    if (unavailable) {
-        printf("skipped: %s\n", unavailable);
-        return 77;
-    }
+    if (is_skipped(ways_unavailable()))
+        return SKIPPED;
     run_seed();
     return cmocka_run_group_tests_name("digit_counts", tests, NULL, NULL);
 }

@@ -154,7 +154,7 @@ int main(void) {
         cmocka_unit_test(test_two_sides),
         cmocka_unit_test(test_auto_goes_where_the_keys_are),
     };
-    if (!has_gpu())
+    if (is_skipped(table_cuda_unavailable()))
         return SKIPPED;
     return cmocka_run_group_tests_name("gpu_keys", tests, open_all, close_all);
 }

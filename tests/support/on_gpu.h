@@ -2,9 +2,6 @@
 #ifndef ON_GPU_H
 #define ON_GPU_H
 
-#include <stdbool.h>
-#include <stdio.h>
-
 #include <cuda_runtime_api.h>
 
 #include <tuplescan/prefix_sum.h>
@@ -49,14 +46,5 @@ static inline cudaGraphExec_t end_capture(cudaStream_t stream, table_status stat
 #define TEST_OF(test, number)                                                                                          \
     { #test ", " #number, test, NULL, NULL, (void *)(number) }
 #define NUMBER_OF(state) ((int)(uintptr_t) * (state))
-
-/* Whether there is a GPU; it is said if there is none, and the program ends with SKIPPED. */
-enum { SKIPPED = 77 };
-static inline bool has_gpu(void) {
-    const char *const reason = table_cuda_unavailable();
-    if (reason)
-        printf("skipped: %s\n", reason);
-    return !reason;
-}
 
 #endif
