@@ -165,14 +165,4 @@ TEST(test_version) {
     assert_true(TABLE_VERSION_AT_LEAST(TABLE_VERSION_MAJOR - 1, TABLE_VERSION_MINOR + 1, TABLE_VERSION_PATCH + 1));
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sizes),
-        cmocka_unit_test(test_reserved_words_of_a_scan),
-        cmocka_unit_test(test_reserved_words_of_streams),
-        cmocka_unit_test(test_reserved_words_of_the_pipelines),
-        cmocka_unit_test(test_reserved_words_of_reports),
-        cmocka_unit_test(test_version),
-    };
-    return cmocka_run_group_tests_name("abi", tests, NULL, NULL);
-}
+int main(void) { return run_all_tests("abi", NULL, NULL); }

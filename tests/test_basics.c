@@ -253,19 +253,4 @@ TEST(test_very_large_floats) {
     assert_true(wide[2] == 0 && wide[3] == (double)3e38F);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_detail_is_the_threads_own),
-        cmocka_unit_test(test_statuses),
-        cmocka_unit_test(test_version),
-        cmocka_unit_test(test_types),
-        cmocka_unit_test(test_seeds_rows),
-        cmocka_unit_test(test_devices),
-        cmocka_unit_test(test_workspace_of_a_bound_thread),
-        cmocka_unit_test(test_workspace_is_what_the_rows_need),
-        cmocka_unit_test(test_no_rows_and_many_columns),
-        cmocka_unit_test(test_reported_threads),
-        cmocka_unit_test(test_very_large_floats),
-    };
-    return cmocka_run_group_tests_name("basics", tests, NULL, NULL);
-}
+int main(void) { return run_all_tests("basics", NULL, NULL); }

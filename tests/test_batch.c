@@ -111,8 +111,4 @@ TEST(test_no_other_values) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_errors), cmocka_unit_test(test_nothing),
-                                       cmocka_unit_test(test_no_other_values)};
-    return cmocka_run_group_tests_name("batch", tests, NULL, NULL);
-}
+int main(void) { return run_all_tests("batch", NULL, NULL); }

@@ -261,12 +261,10 @@ static int add_to_file(void) {
 }
 
 int main(int argc, char **argv) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_bits_are_kept)};
     if (is_skipped(ways_unavailable()))
         return SKIPPED;
     if (argc < 2)
         return 2;
     file_name = argv[argc - 1];
-    return argc == 3 && strcmp(argv[1], "--add") == 0 ? add_to_file()
-                                                      : cmocka_run_group_tests_name("checksums", tests, NULL, NULL);
+    return argc == 3 && strcmp(argv[1], "--add") == 0 ? add_to_file() : run_all_tests("checksums", NULL, NULL);
 }

@@ -163,8 +163,4 @@ TEST(test_many_columns) {
     free(in);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_errors), cmocka_unit_test(test_no_columns),
-                                       cmocka_unit_test(test_too_many_values), cmocka_unit_test(test_many_columns)};
-    return cmocka_run_group_tests_name("columns", tests, NULL, NULL);
-}
+int main(void) { return run_all_tests("columns", NULL, NULL); }

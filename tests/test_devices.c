@@ -98,7 +98,4 @@ TEST(test_stream) {
     assert_memory_equal(found, expected, sizeof found);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_stream), cmocka_unit_test(test_errors)};
-    return cmocka_run_group_tests_name("devices", tests, NULL, NULL);
-}
+int main(void) { return run_all_tests("devices", NULL, NULL); }

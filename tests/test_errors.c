@@ -148,18 +148,4 @@ TEST(test_too_large) {
           call.in.columns = call.out.columns = SIZE_MAX / 8);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_the_right_call),
-        cmocka_unit_test(test_null_pointers),
-        cmocka_unit_test(test_null_data_without_rows),
-        cmocka_unit_test(test_unknown_values),
-        cmocka_unit_test(test_type_pairs),
-        cmocka_unit_test(test_shapes),
-        cmocka_unit_test(test_strides_of_no_next_row),
-        cmocka_unit_test(test_strides_without_columns),
-        cmocka_unit_test(test_alignment),
-        cmocka_unit_test(test_too_large),
-    };
-    return cmocka_run_group_tests_name("errors", tests, NULL, NULL);
-}
+int main(void) { return run_all_tests("errors", NULL, NULL); }

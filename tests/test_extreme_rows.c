@@ -244,9 +244,7 @@ TEST(test_refusals) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_every_type), cmocka_unit_test(test_nothing_taken),
-                                       cmocka_unit_test(test_refusals)};
     if (is_skipped(ways_unavailable()))
         return SKIPPED;
-    return cmocka_run_group_tests_name("extreme_rows", tests, NULL, NULL);
+    return run_all_tests("extreme_rows", NULL, NULL);
 }

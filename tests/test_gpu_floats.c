@@ -82,7 +82,7 @@ static void check(table_type in_type, table_type type, size_t columns, bool excl
 }
 
 /* Inclusive and exclusive. */
-TEST(test_types) {
+static void test_types(void **state) {
     const bool exclusive = NUMBER_OF(state);
     static const size_t columns[] = {1,  2,  3,   4,   5,   7,   8,   9,   10,   12,   16,   17,   32,
                                      33, 66, 100, 132, 300, 516, 520, 776, 1000, 1004, 1032, 9000, 20001};
@@ -92,10 +92,11 @@ TEST(test_types) {
         check(TABLE_F32, TABLE_F64, columns[i], exclusive);
     }
 }
+TEST_OF(test_types, false)
+TEST_OF(test_types, true)
 
 int main(void) {
-    const struct CMUnitTest tests[] = {TEST_OF(test_types, false), TEST_OF(test_types, true)};
     if (is_skipped(table_cuda_unavailable()))
         return SKIPPED;
-    return cmocka_run_group_tests_name("gpu_floats", tests, open_memory, close_memory);
+    return run_all_tests("gpu_floats", open_memory, close_memory);
 }

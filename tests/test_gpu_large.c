@@ -70,7 +70,7 @@ static void require_sums(uint64_t overflow) {
     free(found);
 }
 
-TEST(test_strategy) {
+static void test_strategy(void **state) {
     const table_view in = {in_data, rows, COLUMNS, 0, TABLE_U8};
     const table_view out = {out_data, rows, COLUMNS, 0, TABLE_U32};
     uint64_t overflow = 0;
@@ -83,6 +83,9 @@ TEST(test_strategy) {
         fail_msg("%s: %s", table_status_name(status), table_error_detail());
     require_sums(overflow);
 }
+TEST_OF(test_strategy, TABLE_STRATEGY_RECURSIVE)
+TEST_OF(test_strategy, TABLE_STRATEGY_HOST)
+TEST_OF(test_strategy, TABLE_STRATEGY_FUSED)
 
 /* More keys than 32 bits count: runs of equal bytes, the greatest first. */
 TEST(test_sort) {
@@ -112,9 +115,6 @@ TEST(test_sort) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {TEST_OF(test_strategy, TABLE_STRATEGY_RECURSIVE),
-                                       TEST_OF(test_strategy, TABLE_STRATEGY_HOST),
-                                       TEST_OF(test_strategy, TABLE_STRATEGY_FUSED), cmocka_unit_test(test_sort)};
     size_t available = 0, total = 0;
     if (is_skipped(table_cuda_unavailable()))
         return SKIPPED;
@@ -122,5 +122,5 @@ int main(void) {
         printf("skipped: 27 GB of device memory are needed, %zu MB are free\n", available >> 20);
         return SKIPPED;
     }
-    return cmocka_run_group_tests_name("gpu_large", tests, open_tables, close_tables);
+    return run_all_tests("gpu_large", open_tables, close_tables);
 }

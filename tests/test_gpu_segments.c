@@ -118,7 +118,7 @@ static void expect_on_host(table_segment_kind kind) {
     assert_int_equal(table_segmented_prefix_sum(&in, &out, &segments, &options), TABLE_OK);
 }
 
-TEST(test_replays) {
+static void test_replays(void **state) {
     const table_segment_kind kind = NUMBER_OF(state);
     const size_t bytes = table_cells() * sizeof *sums;
     const cudaGraphExec_t graph = capture(kind);
@@ -148,6 +148,8 @@ TEST(test_replays) {
     }
     REQUIRE_CUDA(cudaGraphExecDestroy(graph));
 }
+TEST_OF(test_replays, TABLE_SEGMENT_OFFSETS)
+TEST_OF(test_replays, TABLE_SEGMENT_LENGTHS)
 
 /* The call that waits returns what the device has found. */
 TEST(test_wrong_on_device) {
@@ -170,10 +172,7 @@ TEST(test_wrong_on_device) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {TEST_OF(test_replays, TABLE_SEGMENT_OFFSETS),
-                                       TEST_OF(test_replays, TABLE_SEGMENT_LENGTHS),
-                                       cmocka_unit_test(test_wrong_on_device)};
     if (is_skipped(table_cuda_unavailable()))
         return SKIPPED;
-    return cmocka_run_group_tests_name("gpu_segments", tests, open_all, close_all);
+    return run_all_tests("gpu_segments", open_all, close_all);
 }

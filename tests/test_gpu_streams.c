@@ -87,7 +87,7 @@ static table_status queue_round_trip(table_strategy strategy) {
     return status;
 }
 
-TEST(test_stream_order) {
+static void test_stream_order(void **state) {
     const table_strategy strategy = NUMBER_OF(state);
     for (int round = 0; round < 5; round++) {
         fill_values((uint32_t)round);
@@ -99,9 +99,12 @@ TEST(test_stream_order) {
         require_sums(round, table_rows());
     }
 }
+TEST_OF(test_stream_order, TABLE_STRATEGY_HOST)
+TEST_OF(test_stream_order, TABLE_STRATEGY_RECURSIVE)
+TEST_OF(test_stream_order, TABLE_STRATEGY_FUSED)
 
 /* A captured scan is replayed on data that changes. */
-TEST(test_graph) {
+static void test_graph(void **state) {
     table_scan_options options = on_stream(NUMBER_OF(state));
     /* Once without capture, as a program that warms up would. */
     if (table_prefix_sum_async(device_in(), device_out(), &options) == TABLE_ERROR_STRATEGY)
@@ -128,6 +131,8 @@ TEST(test_graph) {
     REQUIRE_CUDA(cudaStreamSynchronize(stream));
     cudaGraphExecDestroy(executable);
 }
+TEST_OF(test_graph, TABLE_STRATEGY_RECURSIVE)
+TEST_OF(test_graph, TABLE_STRATEGY_FUSED)
 
 /* The fused pass of the first rows, with the carry and the overflow's word in device memory, as a graph; how many nodes
  * that has. The same row carries in and out. */
@@ -530,29 +535,7 @@ TEST(test_out_of_device_memory) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST_OF(test_stream_order, TABLE_STRATEGY_HOST),
-        TEST_OF(test_stream_order, TABLE_STRATEGY_RECURSIVE),
-        TEST_OF(test_stream_order, TABLE_STRATEGY_FUSED),
-        TEST_OF(test_graph, TABLE_STRATEGY_RECURSIVE),
-        TEST_OF(test_graph, TABLE_STRATEGY_FUSED),
-        cmocka_unit_test(test_graph_nodes),
-        cmocka_unit_test(test_graph_any_workspace),
-        cmocka_unit_test(test_overflow_in_any_workspace),
-        cmocka_unit_test(test_graph_goes_on),
-        cmocka_unit_test(test_two_sides),
-        cmocka_unit_test(test_flat_tables_want_no_workspace),
-        cmocka_unit_test(test_workspace),
-        cmocka_unit_test(test_states_of_no_columns),
-        cmocka_unit_test(test_rows_far_apart),
-        cmocka_unit_test(test_detail_of_success),
-        cmocka_unit_test(test_auto_goes_where_the_data_is),
-        cmocka_unit_test(test_trim_memory),
-        cmocka_unit_test(test_error_before),
-        cmocka_unit_test(test_capture_beside),
-        cmocka_unit_test(test_out_of_device_memory),
-    };
     if (is_skipped(table_cuda_unavailable()))
         return SKIPPED;
-    return cmocka_run_group_tests_name("gpu_streams", tests, open_all, close_all);
+    return run_all_tests("gpu_streams", open_all, close_all);
 }

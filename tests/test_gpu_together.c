@@ -190,9 +190,6 @@ static bool run_streams(bool beside) {
     return right;
 }
 
-TEST(test_streams) { assert_true(run_streams(false)); }
-TEST(test_beside_other_work) { assert_true(run_streams(true)); }
-
 /* The status that the process ended with, or what it was killed by, made negative. */
 static int end_of(pid_t process) {
     int status = 0;
@@ -224,8 +221,12 @@ static void check_processes(int count) {
     for (int i = 0; i < count; i++)
         assert_int_equal(ends[i], 0);
 }
+/* Processes first: this one has not initialised CUDA before they are started. */
 TEST(test_two_processes) { check_processes(2); }
 TEST(test_four_processes) { check_processes(4); }
+
+TEST(test_streams) { assert_true(run_streams(false)); }
+TEST(test_beside_other_work) { assert_true(run_streams(true)); }
 
 static bool capture(const struct work *work, cudaGraphExec_t *executable) {
     cudaGraph_t graph = NULL;
@@ -264,15 +265,10 @@ TEST(test_two_graphs) {
 }
 
 int main(void) {
-    /* Processes first: this one has not initialised CUDA before they are started. */
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_two_processes),     cmocka_unit_test(test_four_processes), cmocka_unit_test(test_streams),
-        cmocka_unit_test(test_beside_other_work), cmocka_unit_test(test_two_graphs),
-    };
     if (end_of(start_process(without_cuda)) == SKIPPED) {
         printf("skipped: there is no GPU for CUDA\n");
         return SKIPPED;
     }
     alarm(3 * SECONDS);
-    return cmocka_run_group_tests_name("gpu_together", tests, NULL, NULL);
+    return run_all_tests("gpu_together", NULL, NULL);
 }

@@ -69,9 +69,4 @@ TEST(test_out_of_host_memory) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_out_of_host_memory),
-    };
-    return cmocka_run_group_tests_name("host_memory", tests, NULL, NULL);
-}
+int main(void) { return run_all_tests("host_memory", NULL, NULL); }

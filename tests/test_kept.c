@@ -209,9 +209,7 @@ TEST(test_refusals) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_rounded_once), cmocka_unit_test(test_other_calls),
-                                       cmocka_unit_test(test_refusals), cmocka_unit_test(test_refusals_elsewhere)};
     if (is_skipped(ways_unavailable()))
         return SKIPPED;
-    return cmocka_run_group_tests_name("kept", tests, NULL, NULL);
+    return run_all_tests("kept", NULL, NULL);
 }

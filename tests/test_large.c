@@ -105,12 +105,7 @@ TEST(test_rows_far_apart) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_totals_of_more_rows_than_32_bits_count),
-        cmocka_unit_test(test_overflow_beyond_2_32_cells),
-        cmocka_unit_test(test_rows_far_apart),
-    };
     if (run_small())
         return SKIPPED;
-    return cmocka_run_group_tests_name("large", tests, NULL, NULL);
+    return run_all_tests("large", NULL, NULL);
 }

@@ -128,13 +128,7 @@ TEST(test_refusals) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_pair_and_shape),
-        cmocka_unit_test(test_special_floats),
-        cmocka_unit_test(test_overflow_before_zeros),
-        cmocka_unit_test(test_refusals),
-    };
     if (is_skipped(ways_unavailable()))
         return SKIPPED;
-    return cmocka_run_group_tests_name("operations", tests, NULL, NULL);
+    return run_all_tests("operations", NULL, NULL);
 }

@@ -159,16 +159,4 @@ TEST(test_wrong_stages) {
 #undef STAGE1
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_options_of_the_other_form),
-        cmocka_unit_test(test_directions_offsets_and_words),
-        cmocka_unit_test(test_totals_of_halves),
-        cmocka_unit_test(test_options_not_for_totals),
-        cmocka_unit_test(test_workspace),
-        cmocka_unit_test(test_cuda_is_not_there),
-        cmocka_unit_test(test_stages),
-        cmocka_unit_test(test_wrong_stages),
-    };
-    return cmocka_run_group_tests_name("option_errors", tests, NULL, NULL);
-}
+int main(void) { return run_all_tests("option_errors", NULL, NULL); }

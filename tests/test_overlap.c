@@ -103,12 +103,4 @@ TEST(test_rows_of_options_in_tables) {
     REFUSED(table_column_totals(&right.in, TABLE_U64, memory.in + 4, NULL), OVERLAP, "totals and in");
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_pairs),
-        cmocka_unit_test(test_overlap_of_other_orders),
-        cmocka_unit_test(test_one_row),
-        cmocka_unit_test(test_rows_of_options_in_tables),
-    };
-    return cmocka_run_group_tests_name("overlap", tests, NULL, NULL);
-}
+int main(void) { return run_all_tests("overlap", NULL, NULL); }

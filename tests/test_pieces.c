@@ -270,11 +270,8 @@ TEST(test_batches) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_lone_resets), cmocka_unit_test(test_random_cuts),
-                                       cmocka_unit_test(test_maps), cmocka_unit_test(test_large_pieces),
-                                       cmocka_unit_test(test_batches)};
     if (is_skipped(ways_unavailable() ? ways_unavailable() : places_unavailable()))
         return SKIPPED;
     run_seed();
-    return cmocka_run_group_tests_name("pieces", tests, NULL, NULL);
+    return run_all_tests("pieces", NULL, NULL);
 }

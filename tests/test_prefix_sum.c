@@ -261,21 +261,8 @@ TEST(test_no_columns) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_strategies_are_there),
-        cmocka_unit_test(test_every_pair_and_rows),
-        cmocka_unit_test(test_each_pair),
-        cmocka_unit_test(test_every_columns),
-        cmocka_unit_test(test_wide_units),
-        cmocka_unit_test(test_last_panel_of_a_few_columns),
-        cmocka_unit_test(test_rows_across_lines),
-        cmocka_unit_test(test_beyond_caches),
-        cmocka_unit_test(test_random),
-        cmocka_unit_test(test_stage2_of_many_units),
-        cmocka_unit_test(test_no_columns),
-    };
     if (is_skipped(ways_unavailable()))
         return SKIPPED;
     run_seed();
-    return cmocka_run_group_tests_name("prefix_sum", tests, NULL, NULL);
+    return run_all_tests("prefix_sum", NULL, NULL);
 }

@@ -350,16 +350,7 @@ TEST(test_wrong_streams) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_with_ones_it_is_a_sum),
-                                       cmocka_unit_test(test_states),
-                                       cmocka_unit_test(test_states_of_zeros),
-                                       cmocka_unit_test(test_wrong_calls),
-                                       cmocka_unit_test(test_sums_have_no_coefficients),
-                                       cmocka_unit_test(test_where_products_of_floats_are_refused),
-                                       cmocka_unit_test(test_wrong_columns),
-                                       cmocka_unit_test(test_failing_coefficients),
-                                       cmocka_unit_test(test_wrong_streams)};
     if (is_skipped(ways_unavailable()))
         return SKIPPED;
-    return cmocka_run_group_tests_name("recurrence_calls", tests, NULL, NULL);
+    return run_all_tests("recurrence_calls", NULL, NULL);
 }

@@ -210,9 +210,4 @@ TEST(test_refused_memory) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_wrong_calls), cmocka_unit_test(test_any_offsets),
-                                       cmocka_unit_test(test_nothing), cmocka_unit_test(test_any_count),
-                                       cmocka_unit_test(test_refused_memory)};
-    return cmocka_run_group_tests_name("segment calls", tests, NULL, NULL);
-}
+int main(void) { return run_all_tests("segment calls", NULL, NULL); }

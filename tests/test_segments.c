@@ -439,8 +439,7 @@ TEST(test_giant) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_random), cmocka_unit_test(test_giant)};
     if (is_skipped(ways_unavailable()))
         return SKIPPED;
-    return cmocka_run_group_tests_name("segments", tests, NULL, NULL);
+    return run_all_tests("segments", NULL, NULL);
 }

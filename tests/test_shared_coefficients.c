@@ -125,9 +125,7 @@ TEST(test_it_goes_on_with_others) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_all_columns_share_them),
-                                       cmocka_unit_test(test_it_goes_on_with_others)};
     if (is_skipped(ways_unavailable()))
         return SKIPPED;
-    return cmocka_run_group_tests_name("shared_coefficients", tests, NULL, NULL);
+    return run_all_tests("shared_coefficients", NULL, NULL);
 }

@@ -137,11 +137,4 @@ TEST(test_overflow_goes_on) {
     assert_int_equal(found, TABLE_NO_OVERFLOW);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_where_it_lies),    cmocka_unit_test(test_of_other_sums), cmocka_unit_test(test_damaged),
-        cmocka_unit_test(test_too_many_rows),    cmocka_unit_test(test_totals),        cmocka_unit_test(test_stages),
-        cmocka_unit_test(test_overflow_goes_on), cmocka_unit_test(test_no_columns),
-    };
-    return cmocka_run_group_tests_name("state_errors", tests, NULL, NULL);
-}
+int main(void) { return run_all_tests("state_errors", NULL, NULL); }

@@ -572,21 +572,4 @@ TEST(test_descriptors) {
     free(found);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_wrong_options),
-        cmocka_unit_test(test_failing_reads),
-        cmocka_unit_test(test_failing_writes),
-        cmocka_unit_test(test_cancel),
-        cmocka_unit_test(test_rows_that_trickle),
-        cmocka_unit_test(test_cancel_while_nothing_comes),
-        cmocka_unit_test(test_progress_while_bytes_drop),
-        cmocka_unit_test(test_no_cancellation_point),
-        cmocka_unit_test(test_memory_of_one_piece),
-        cmocka_unit_test(test_memory_without_limit),
-        cmocka_unit_test(test_descriptors),
-        cmocka_unit_test(test_wrong_directions),
-        cmocka_unit_test(test_no_columns),
-    };
-    return cmocka_run_group_tests_name("stream", tests, NULL, NULL);
-}
+int main(void) { return run_all_tests("stream", NULL, NULL); }

@@ -197,11 +197,8 @@ TEST(test_own_scatter) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_types_spreads_and_bits),
-                                       cmocka_unit_test(test_default_chunks), cmocka_unit_test(test_ranks),
-                                       cmocka_unit_test(test_own_scatter)};
     if (is_skipped(ways_unavailable()))
         return SKIPPED;
     run_seed();
-    return cmocka_run_group_tests_name("digit_counts", tests, NULL, NULL);
+    return run_all_tests("digit_counts", NULL, NULL);
 }

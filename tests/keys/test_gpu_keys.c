@@ -148,13 +148,7 @@ TEST(test_auto_goes_where_the_keys_are) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_graph_of_a_sort),
-        cmocka_unit_test(test_graph_of_a_histogram),
-        cmocka_unit_test(test_two_sides),
-        cmocka_unit_test(test_auto_goes_where_the_keys_are),
-    };
     if (is_skipped(table_cuda_unavailable()))
         return SKIPPED;
-    return cmocka_run_group_tests_name("gpu_keys", tests, open_all, close_all);
+    return run_all_tests("gpu_keys", open_all, close_all);
 }

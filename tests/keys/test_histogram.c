@@ -456,11 +456,8 @@ TEST(test_ranges_that_are_too_small) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_types_spreads_and_sizes), cmocka_unit_test(test_neighbours_of_even_bins),
-        cmocka_unit_test(test_ends_of_bins), cmocka_unit_test(test_ranges_that_are_too_small)};
     if (is_skipped(ways_unavailable()))
         return SKIPPED;
     run_seed();
-    return cmocka_run_group_tests_name("histogram", tests, NULL, NULL);
+    return run_all_tests("histogram", NULL, NULL);
 }

@@ -242,10 +242,4 @@ TEST(test_sort) {
     assert_int_equal(table_argsort(&all.keys, NULL, NULL), TABLE_ERROR_ARGUMENT);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_right_calls), cmocka_unit_test(test_options),
-                                       cmocka_unit_test(test_keys),        cmocka_unit_test(test_digit_counts),
-                                       cmocka_unit_test(test_chunk_ranks), cmocka_unit_test(test_bins),
-                                       cmocka_unit_test(test_histogram),   cmocka_unit_test(test_sort)};
-    return cmocka_run_group_tests_name("pipeline_errors", tests, NULL, NULL);
-}
+int main(void) { return run_all_tests("pipeline_errors", NULL, NULL); }

@@ -201,10 +201,8 @@ TEST(test_ranges_in_turn) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_types_spreads_and_sizes), cmocka_unit_test(test_many_keys),
-                                       cmocka_unit_test(test_few_values), cmocka_unit_test(test_ranges_in_turn)};
     if (is_skipped(ways_unavailable()))
         return SKIPPED;
     run_seed();
-    return cmocka_run_group_tests_name("radix_sort", tests, NULL, NULL);
+    return run_all_tests("radix_sort", NULL, NULL);
 }

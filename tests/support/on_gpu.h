@@ -42,9 +42,4 @@ static inline cudaGraphExec_t end_capture(cudaStream_t stream, table_status stat
     return executable;
 }
 
-/* A test that looks at a number, with one; and the number. */
-#define TEST_OF(test, number)                                                                                          \
-    { #test ", " #number, test, NULL, NULL, (void *)(number) }
-#define NUMBER_OF(state) ((int)(uintptr_t) * (state))
-
 #endif

@@ -11,8 +11,24 @@
 
 #include <cmocka.h>
 
-/* A test. What cmocka hands to it is seldom of use. */
-#define TEST(name) static void name(__attribute__((unused)) void **state)
+/* A test. What cmocka hands to it is seldom of use. It is noted before main() begins, so that none is listed again. */
+#define TEST(name)                                                                                                     \
+    static void name(void **state);                                                                                    \
+    NOTE_TEST(name, name, NULL)                                                                                        \
+    static void name(__attribute__((unused)) void **state)
+
+/* After a function that looks at a number: a test of it with one. And in it the number. */
+#define TEST_OF(function, number) NOTE_TEST(function##_##number, function, (void *)(number))
+#define NUMBER_OF(state)          ((int)(uintptr_t) * (state))
+
+#define NOTE_TEST(NAME, FUNCTION, NUMBER)                                                                              \
+    __attribute__((constructor)) static void note_##NAME(void) {                                                       \
+        note_test(&(struct CMUnitTest){#NAME, FUNCTION, NULL, NULL, NUMBER}, __LINE__);                                \
+    }
+void note_test(const struct CMUnitTest *test, int line);
+
+/* Runs all tests of the program, as they stand in its file. The exit code. */
+int run_all_tests(const char *group, CMFixtureFunction setup, CMFixtureFunction teardown);
 
 /* Whether there is a reason why nothing can be tested here: it is told, and the program ends with SKIPPED. */
 enum { SKIPPED = 77 };

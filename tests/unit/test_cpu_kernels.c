@@ -74,7 +74,4 @@ TEST(test_kernels_are_there) {
     print_message("in use: %s\n", isa_kernels_in_use()->name);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_kernels_are_there), cmocka_unit_test(test_halves)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+int main(void) { return run_all_tests("cpu_kernels", NULL, NULL); }

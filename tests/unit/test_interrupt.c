@@ -272,7 +272,4 @@ TEST(test_every_point) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_every_point)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+int main(void) { return run_all_tests("interrupt", NULL, NULL); }

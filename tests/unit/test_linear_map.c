@@ -122,11 +122,8 @@ TEST(test_what_is_finite_by_the_fast_forms_is_right) {
 }
 
 int main(int argc, char **argv) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_bits_of_the_contract),
-                                       cmocka_unit_test(test_identity_and_constants),
-                                       cmocka_unit_test(test_what_is_finite_by_the_fast_forms_is_right)};
     if (argc < 2)
         return 2;
     file_name = argv[1];
-    return cmocka_run_group_tests_name("linear_map", tests, NULL, NULL);
+    return run_all_tests("linear_map", NULL, NULL);
 }

@@ -482,13 +482,5 @@ TEST(test_wrong_joins) {
 int main(int count, char **arguments) {
     (void)count;
     old_forms = arguments + 1;
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sizes),        cmocka_unit_test(test_joins),
-        cmocka_unit_test(test_sums),         cmocka_unit_test(test_saved_and_loaded),
-        cmocka_unit_test(test_crc32c),       cmocka_unit_test(test_damaged_in_every_byte),
-        cmocka_unit_test(test_saved_before), cmocka_unit_test(test_damaged_while_in_use),
-        cmocka_unit_test(test_equal),        cmocka_unit_test(test_not_begun),
-        cmocka_unit_test(test_wrong_joins),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_all_tests("state", NULL, NULL);
 }

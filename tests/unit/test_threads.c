@@ -252,9 +252,4 @@ TEST(test_stack_of_workers) {
     pthread_attr_destroy(&before);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_stack_of_calls), cmocka_unit_test(test_stack_of_workers),
-                                       cmocka_unit_test(test_cancellation_waits_for_workers),
-                                       cmocka_unit_test(test_workers_take_no_signals)};
-    return cmocka_run_group_tests_name("threads", tests, NULL, NULL);
-}
+int main(void) { return run_all_tests("threads", NULL, NULL); }

@@ -296,8 +296,4 @@ TEST(test_wide_rows) {
     check_wide(TABLE_F32, TABLE_F64, 300, 1 << 16, 310 * mib);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_integers), cmocka_unit_test(test_floats),
-                                       cmocka_unit_test(test_layouts), cmocka_unit_test(test_wide_rows)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+int main(void) { return run_all_tests("through_device", NULL, NULL); }

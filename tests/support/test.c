@@ -1,0 +1,26 @@
+#include "test.h"
+
+#include <stdlib.h>
+
+enum { MOST = 64 };
+
+static struct CMUnitTest tests[MOST];
+static int lines[MOST];
+static size_t count;
+
+/* Compilers call what is to be called before main() in any order. */
+void note_test(const struct CMUnitTest *test, int line) {
+    size_t place = count++;
+    if (count > MOST)
+        abort();
+    for (; place > 0 && lines[place - 1] > line; place--) {
+        tests[place] = tests[place - 1];
+        lines[place] = lines[place - 1];
+    }
+    tests[place] = *test;
+    lines[place] = line;
+}
+
+int run_all_tests(const char *group, CMFixtureFunction setup, CMFixtureFunction teardown) {
+    return _cmocka_run_group_tests(group, tests, count, setup, teardown);
+}
