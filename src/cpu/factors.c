@@ -27,20 +27,34 @@ static const char *cell(const struct division *division, const struct part *part
                             (ptrdiff_t)(row - factors->shifted) * factors->stride + column, factors->type);
 }
 
-/* The table of zeros that shifted coefficients begin with, if there is nothing else, is a row of them. */
-static void take_row(const struct division *division, const struct part *part, size_t row, char *to) {
+/* Puts each of `rows` values that all columns share into all of these. The values may lie at the end of `to`. */
+#define SPREAD(C)                                                                                                      \
+    for (size_t i = 0; i < rows; i++) {                                                                                \
+        const C value = ((const C *)values)[i];                                                                        \
+        for (size_t j = 0; j < columns; j++)                                                                           \
+            ((C *)to)[i * columns + j] = value;                                                                        \
+    }
+static void spread(const struct division *division, const char *values, size_t rows, size_t columns, char *to) {
+    if (division->element->type == TABLE_F32)
+        SPREAD(float)
+    else
+        SPREAD(double)
+}
+
+/* Puts `rows` rows of coefficients, of which the first is at `from`, side by side. The table of zeros that shifted ones
+ * begin with, if there is nothing else, is a row of them. */
+static void take_rows(const struct division *division, const char *from, size_t rows, size_t columns, char *to) {
     const struct scan_factors *factors = &division->scan->factors;
-    const size_t columns = part->columns, size = division->value_bytes;
-    const char *const from = cell(division, part, row);
+    const size_t count = factors->per_column ? columns : 1, size = division->value_bytes;
+    char *const values = to + rows * (columns - count) * size;
     if (!from) {
         memset(to, 0, columns * size);
         return;
     }
-    const size_t count = factors->per_column ? columns : 1;
-    division->kernels->conversions->convert[factors->type][division->element->type](to, (ptrdiff_t)count, from,
-                                                                                    (ptrdiff_t)count, 1, count);
-    for (size_t done = count; done < columns; done *= 2)
-        memcpy(to + done * size, to, (done < columns - done ? done : columns - done) * size);
+    division->kernels->conversions->convert[factors->type][division->element->type](values, (ptrdiff_t)count, from,
+                                                                                    factors->stride, rows, count);
+    if (count < columns)
+        spread(division, values, rows, columns, to);
 }
 
 size_t factors_point(struct worker *worker, const struct division *division, const struct part *part, size_t row,
@@ -55,9 +69,13 @@ size_t factors_point(struct worker *worker, const struct division *division, con
     }
     if (is_first && !is_staged_by_rows(division) && rows > division->kernel->group_rows)
         rows = division->kernel->group_rows;
-    const size_t count = factors->stride == 0 && !is_first ? 1 : rows;
-    for (size_t i = 0; i < count; i++)
-        take_row(division, part, row + i, worker->block_factors + i * part->columns * division->value_bytes);
+    const size_t count = factors->stride == 0 && !is_first ? 1 : rows, first = is_first ? 1 : 0;
+    char *const to = worker->block_factors;
+    if (is_first)
+        take_rows(division, cell(division, part, 0), 1, part->columns, to);
+    if (count > first)
+        take_rows(division, cell(division, part, row + first), count - first, part->columns,
+                  to + first * part->columns * division->value_bytes);
     worker->state.factors = worker->block_factors;
     worker->state.factor_stride = count == 1 && rows > 1 ? 0 : (ptrdiff_t)part->columns;
     return rows;
