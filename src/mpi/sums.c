@@ -8,9 +8,8 @@ table_status table_prefix_sum_mpi(const table_view *in, const table_view *out, c
                                   MPI_Comm comm) {
     struct mpi_link link;
     table_status status = mpi_link_begin(&link, comm);
-    if (status != TABLE_OK)
-        return status;
-    status = ranks_prefix_sum(&link.all, in, out, options);
+    if (status == TABLE_OK)
+        status = ranks_prefix_sum(&link.all, in, out, options);
     mpi_link_close(&link);
     return status;
 }
@@ -19,9 +18,8 @@ table_status table_linear_recurrence_mpi(const table_view *a, const table_view *
                                          const table_scan_options *options, MPI_Comm comm) {
     struct mpi_link link;
     table_status status = mpi_link_begin(&link, comm);
-    if (status != TABLE_OK)
-        return status;
-    status = ranks_linear_recurrence(&link.all, a, b, h, options);
+    if (status == TABLE_OK)
+        status = ranks_linear_recurrence(&link.all, a, b, h, options);
     mpi_link_close(&link);
     return status;
 }
@@ -30,9 +28,8 @@ table_status table_column_totals_mpi(const table_view *in, table_type out_type, 
                                      const table_scan_options *options, MPI_Comm comm) {
     struct mpi_link link;
     table_status status = mpi_link_begin(&link, comm);
-    if (status != TABLE_OK)
-        return status;
-    status = ranks_column_totals(&link.all, in, out_type, totals, options);
+    if (status == TABLE_OK)
+        status = ranks_column_totals(&link.all, in, out_type, totals, options);
     mpi_link_close(&link);
     return status;
 }
