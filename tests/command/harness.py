@@ -118,6 +118,9 @@ class CommandTest(unittest.TestCase):
         numpy.save(self.path(name), array)
         return name
 
+    def load(self, name):
+        return numpy.load(self.path(name))
+
     def write(self, name, data):
         with open(self.path(name), "wb") as file:
             file.write(data)
@@ -202,6 +205,11 @@ class CommandTest(unittest.TestCase):
         said = result.stderr.decode(errors="replace") if result.stderr else ""
         self.assertEqual(result.returncode, code, "%s\n%s" % (arguments, said))
         return result
+
+    def scanned(self, *arguments, **more):
+        """The sums that a scan writes."""
+        self.run_command("scan", *arguments, "-qfo", "out.npy", **more)
+        return self.load("out.npy")
 
     def wait_until(self, happened, process):
         """Until happened() is true, which the process is to see to; however slow the machine is."""

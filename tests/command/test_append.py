@@ -20,7 +20,7 @@ class Appending(CommandTest):
                     self.save("part.npy", table[at:at + rows])
                     at += rows
                     self.append("part.npy", *exclusive, *wrap, *(["--out-type", out_type] if at == 0 else []))
-                    self.assert_same(numpy.load(self.path("sums.npy")),
+                    self.assert_same(self.load("sums.npy"),
                                      running_sums(table[:at], out_type, exclusive=bool(exclusive)))
                 self.assertEqual(os.path.getsize(self.path("sums.npy")), 128 + 4000 * 6 * numpy.dtype(NAMES[out_type]).itemsize)
                 self.assertEqual(self.listing(), ["part.npy", "sums.npy", "sums.npy.state"])
@@ -52,7 +52,7 @@ class Appending(CommandTest):
             self.save("part.npy", numpy.ones((5, 2), kind))
             self.append("part.npy", *options)
             for other, asked in ("f2", "f16"), ("f4", "f32"), ("f8", "f64"):
-                if numpy.load(self.path("sums.npy")).dtype != numpy.dtype(other):
+                if self.load("sums.npy").dtype != numpy.dtype(other):
                     self.save("part.npy", numpy.ones((5, 2), "f2"))
                     before = self.read("sums.npy"), self.read("sums.npy.state")
                     self.assert_refused(DATA, "append", "part.npy", "--to", "sums.npy", "--out-type", asked,
@@ -69,7 +69,7 @@ class Appending(CommandTest):
         self.append("-", *raw, input=table[1000:3500].tobytes())
         self.write("c", table[3500:5000].tobytes())
         self.append("c", "-", *raw, input=table[5000:].tobytes())
-        self.assert_same(numpy.load(self.path("sums.npy")), running_sums(table, "f32"))
+        self.assert_same(self.load("sums.npy"), running_sums(table, "f32"))
         self.assertIn(b"rows        9000\n", self.run_command("info", "sums.npy.state").stdout)  # as scan --continue takes it
 
     def test_a_file_that_numpy_wrote(self):
@@ -82,7 +82,7 @@ class Appending(CommandTest):
                 numpy.lib.format.write_array(file, running_sums(table[:5], "u64"), version)
             self.save("b.npy", table[5:])
             self.append("b.npy", "--wrap")
-            self.assert_same(numpy.load(self.path("sums.npy")), running_sums(table, "u64"))
+            self.assert_same(self.load("sums.npy"), running_sums(table, "u64"))
             os.unlink(self.path("sums.npy.state"))
 
     def test_a_header_without_room(self):
@@ -142,7 +142,7 @@ class Refused(CommandTest):
         self.refuse(DATA, "in.npy", "--to", "new.npy", "--at", 1, says=["new.npy: has 0 rows"])
         for _ in range(2):  # the second time for nothing
             self.run_command("append", "in.npy", "--to", "sums.npy", "-q", "--at", 2000, code=DATA if _ else 0)
-        self.assertEqual(len(numpy.load(self.path("sums.npy"))), 4000)
+        self.assertEqual(len(self.load("sums.npy")), 4000)
         self.run_command("append", "in.npy", "--to", "new.npy", "-q", "--at", 0)
 
     def test_a_state_that_is_missing_of_integers(self):
@@ -156,7 +156,7 @@ class Refused(CommandTest):
             self.assertEqual(self.read("s.npy"), before)
             self.run_command("scan", "old.npy", "-qo", "/dev/null", "--continue", "s.npy.state")  # as it says
             self.run_command("append", "new.npy", "--to", "s.npy", "-q", *exclusive)
-            self.assert_same(numpy.load(self.path("s.npy")), running_sums(table, "i64", exclusive=bool(exclusive)))
+            self.assert_same(self.load("s.npy"), running_sums(table, "i64", exclusive=bool(exclusive)))
             self.remove("s.npy", "s.npy.state")
 
     def test_sums_of_other_rows(self):
@@ -166,7 +166,7 @@ class Refused(CommandTest):
             self.save("sums.npy", table)
             self.before["sums.npy"] = self.read("sums.npy")
             self.refuse(DATA, "in.npy", "--to", "sums.npy", says=["sums.npy.state", says])
-        exclusive = running_sums(numpy.load(self.path("in.npy")), "f32", exclusive=True)
+        exclusive = running_sums(self.load("in.npy"), "f32", exclusive=True)
         self.save("sums.npy", exclusive)
         self.before["sums.npy"] = self.read("sums.npy")
         self.refuse(DATA, "in.npy", "--to", "sums.npy", says="--exclusive")
@@ -177,7 +177,7 @@ class Refused(CommandTest):
         self.remove("sums.npy", "sums.npy.state")
         for _ in range(2):
             self.run_command("append", "in.npy", "--to", "sums.npy", "-q")
-        self.assertEqual(numpy.load(self.path("sums.npy"))[:, 0].tolist(), [1, 3, 4, 6])
+        self.assertEqual(self.load("sums.npy")[:, 0].tolist(), [1, 3, 4, 6])
 
     def test_a_state_without_sums(self):
         os.unlink(self.path("sums.npy"))
@@ -221,8 +221,8 @@ class Refused(CommandTest):
         slow.stdin.close()
         self.assertEqual(slow.wait(), CANNOT_CREATE)
         self.run_command("append", "in.npy", "-q", "--to", "sums.npy")
-        table = numpy.load(self.path("in.npy"))
-        self.assert_same(numpy.load(self.path("sums.npy")), running_sums(numpy.concatenate([table, table]), "f32"))
+        table = self.load("in.npy")
+        self.assert_same(self.load("sums.npy"), running_sums(numpy.concatenate([table, table]), "f32"))
 
     def test_the_state_is_in_use(self):
         """By a scan that goes on from it."""
@@ -241,7 +241,7 @@ class Refused(CommandTest):
             self.assertIn(b" 75 ", self.run_command(*words).stdout)
         first.stdin.close()
         self.assertEqual(first.wait(), 0)
-        self.assertEqual(len(numpy.load(self.path("sums.npy"))), 2001)
+        self.assertEqual(len(self.load("sums.npy")), 2001)
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ import signal
 import subprocess
 import time
 
-from harness import CANNOT_CREATE, IN_USE, IO_ERROR, CommandTest, main, numpy, random_table, running_sums
+from harness import CANNOT_CREATE, IN_USE, IO_ERROR, CommandTest, main, random_table, running_sums
 
 
 class Faults(CommandTest):
@@ -26,14 +26,14 @@ class Faults(CommandTest):
 
     def check(self):
         """The old rows or the new ones, for numpy and for tuplescan, and the append goes on from there. Returns which."""
-        rows = len(numpy.load(self.path("sums.npy")))
+        rows = len(self.load("sums.npy"))
         self.assertIn(rows, (1000, 300000))
-        self.assert_same(numpy.load(self.path("sums.npy")), self.sums[:rows])
+        self.assert_same(self.load("sums.npy"), self.sums[:rows])
         self.save("part.npy", self.table[:rows])
         self.run_command("verify", "part.npy", "sums.npy")
         self.save("part.npy", self.table[rows:])
         self.run_command("append", "part.npy", "-q", "--to", "sums.npy")
-        self.assert_same(numpy.load(self.path("sums.npy")), self.sums)
+        self.assert_same(self.load("sums.npy"), self.sums)
         self.assertEqual(os.path.getsize(self.path("sums.npy")), 128 + self.sums.nbytes)
         return rows
 

@@ -46,11 +46,10 @@ class Npz(CommandTest):
                     out_type = {"a": "f32", "b": "u64", "c": "f64"}[name]
                     expected = running_sums(table, out_type)
                     for member in (name, name + ".npy"):
-                        self.run_command("scan", "in.npz", "--member", member, "-qfo", "out.npy")
-                        self.assert_same(numpy.load(self.path("out.npy")), expected)
+                        self.assert_same(self.scanned("in.npz", "--member", member), expected)
                     with open(self.path("in.npz"), "rb") as file:
                         self.run_command("scan", "-", "--member", name, "-qfo", "out.npy", stdin=file)
-                    self.assert_same(numpy.load(self.path("out.npy")), expected)
+                    self.assert_same(self.load("out.npy"), expected)
                     self.run_command("verify", "in.npz", "out.npy", "-q", "--member", name)
                     for words in (["hist", "--bins", 5], ["hist", "--range", "0:1", "--bins", 3],
                                   ["sort", "--by", 0, "-qo-"], ["count", "-qo-"], ["info"]):
@@ -63,7 +62,7 @@ class Npz(CommandTest):
                     self.assertEqual(self.run_command("sum", "sums.npz", "--rows", "3:50").stdout,
                                      self.run_command("sum", "out.npy", "--rows", "3:50").stdout)
             self.run_command("scan", "in.npz", "--member", "r", "--field", "x", "-qfo", "out.npy")
-            self.assert_same(numpy.load(self.path("out.npy")), running_sums(self.tables["r"]["x"], "f32"))
+            self.assert_same(self.load("out.npy"), running_sums(self.tables["r"]["x"], "f32"))
             self.run_command("append", "in.npz", "in.npz", "--member", "a", "--to", "to%d.npy" % compressed, "-q")
             both = numpy.concatenate([self.tables["a"]] * 2)
             self.assert_same(numpy.load(self.path("to%d.npy" % compressed)), running_sums(both, "f32"))
@@ -72,7 +71,7 @@ class Npz(CommandTest):
         self.run_command("scan", "one.npz", "-qo", "out.npy")
         self.save_npz("carry.npz", {"c": numpy.array([7.0])})
         self.run_command("scan", "one.npz", "-qfo", "out.npy", "--carry-in", "carry.npz")
-        self.assertEqual(numpy.load(self.path("out.npy")).tolist(), [7, 7, 7])
+        self.assertEqual(self.load("out.npy").tolist(), [7, 7, 7])
 
     def test_memory_is_bounded(self):
         self.require_small_program()
@@ -125,7 +124,7 @@ class Npz(CommandTest):
                 archive.writestr(name, self.read("one.npy"))
         for member, value in (("x", 2), ("x.npy", 2), ("x.npy.npy", 1), ("z", 6), ("z.npy", 5)):
             self.run_command("scan", "in.npz", "--member", member, "-qfo", "out.npy")
-            self.assertEqual(numpy.load(self.path("out.npy")).tolist(), [value], member)
+            self.assertEqual(self.load("out.npy").tolist(), [value], member)
         for member in "y", "y.npy":
             self.assert_refused(DATA, "scan", "in.npz", "--member", member, "-o", "no.npy", says=["2 members", "'%s'" % member])
 
@@ -259,7 +258,7 @@ class Safetensors(CommandTest):
         table = random_table("f32", (6, 2))
         self.write("one.safetensors", safetensors({"x": table}))
         self.run_command("scan", "one.safetensors", "-qo", "out.npy")
-        self.assert_same(numpy.load(self.path("out.npy")), running_sums(table, "f32"))
+        self.assert_same(self.load("out.npy"), running_sums(table, "f32"))
 
     def test_refusals(self):
         scan = ["scan", "in.safetensors", "-o", "out.npy"]

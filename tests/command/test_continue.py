@@ -57,7 +57,7 @@ class Parts(CommandTest):
         self.run_command("verify", "a.npy", "sb.npy", "--continue", "other")
         self.assert_refused(DATA, "verify", "a.npy", "sb.npy", "--continue", "state", says="row 0")
         found = self.run_command("sum", "sb.npy", "--rows", ":", "--continue", "other").stdout.split()
-        sums = [numpy.load(self.path(name))[-1] for name in ("sa.npy", "sb.npy")]
+        sums = [self.load(name)[-1] for name in ("sa.npy", "sb.npy")]
         self.assertEqual([float(v) for v in found], (sums[1] - sums[0]).tolist())
 
     def test_verify_of_the_offsets_of_a_part(self):
@@ -70,8 +70,8 @@ class Parts(CommandTest):
                 self.write("before", self.read("state"))
                 self.run_command("scan", "b.npy", "-qfo", "sb.npy", "--offsets", "--continue", "state")
                 self.run_command("verify", "b.npy", "sb.npy", "-q", "--offsets", "--continue", "before")
-                sums = numpy.load(self.path("sb.npy"))
-                self.assertEqual(sums[0].tolist(), numpy.load(self.path("sa.npy"))[-1].tolist())
+                sums = self.load("sb.npy")
+                self.assertEqual(sums[0].tolist(), self.load("sa.npy")[-1].tolist())
                 sums[0, 1] += 16
                 self.save("wrong.npy", sums)
                 self.assert_refused(DATA, "verify", "b.npy", "wrong.npy", "--offsets", "--continue", "before",
@@ -84,7 +84,7 @@ class Parts(CommandTest):
             table = RNG.standard_normal((3300, 3)).astype(dtype)
             self.save("whole.npy", table)
             self.run_command("scan", "whole.npy", "-qfo", "sums.npy", *options)
-            sums = numpy.load(self.path("sums.npy"))
+            sums = self.load("sums.npy")
             for above in (1, 2, 3, 300, 511, 512, 513, 1000, 1024, 1535, 2047, 2560, 3299):
                 for below in {1, 300 - above % 300, min(900, len(table) - above), len(table) - above}:
                     self.save("a.npy", table[:above])
@@ -94,7 +94,7 @@ class Parts(CommandTest):
                     self.run_command("scan", "a.npy", "-qfo", "sa.npy", "--continue", "state", *options)
                     self.save("sb.npy", sums[above:above + below])
                     self.run_command("verify", "b.npy", "sb.npy", "-q", "--continue", "state", *options)
-            wrong = numpy.load(self.path("sb.npy"))
+            wrong = self.load("sb.npy")
             wrong[-1, 2] = numpy.nextafter(wrong[-1, 2], wrong.dtype.type(99))
             self.save("sb.npy", wrong)
             self.assert_refused(DATA, "verify", "b.npy", "sb.npy", "--continue", "state", *options, says="column 2")
@@ -120,7 +120,7 @@ class Continued(CommandTest):
             output = "sums%d.npy" % i
             self.run_command("scan", name, "-fqo", output, "--wrap" if in_type[0] != "f" else "--quiet", *flags,
                              "--continue", "state", "--at", sum(map(len, parts[:i])), *types)
-            sums.append(numpy.load(self.path(output)))
+            sums.append(self.load(output))
         self.assert_same(numpy.concatenate(sums), running_sums(table, out_type, exclusive=exclusive))
         facts = self.facts()
         self.assertEqual((facts["rows"], facts["columns"], facts["sum_type"], facts["first_row"]),
@@ -141,7 +141,7 @@ class Continued(CommandTest):
             start = ["--carry-in", "start.npy"] if i == 0 else []
             self.run_command("scan", name, "-qo", "out%d.npy" % i, "--wrap", "--continue", "state", *start)
         sums = numpy.concatenate([numpy.load(self.path("out%d.npy" % i)) for i in range(2)])
-        self.assert_same(sums, running_sums(table, "i64", carry=numpy.load(self.path("start.npy"))))
+        self.assert_same(sums, running_sums(table, "i64", carry=self.load("start.npy")))
         self.assert_refused(USAGE, "scan", names[1], "-o", "more.npy", "--continue", "state", "--carry-in", "start.npy",
                             says=["--carry-in", "700 rows"])
 
@@ -239,7 +239,7 @@ class Interrupted(CommandTest):
 
     def finish(self, *more):
         self.run_command(*self.command, "--at", 701, *more)
-        self.assert_same(numpy.load(self.path("sums_b.npy")), self.sums[701:])
+        self.assert_same(self.load("sums_b.npy"), self.sums[701:])
         self.assertEqual(self.listing(), sorted(self.there + ["sums_b.npy"]))
         self.assertIn(b"1500", self.run_command("info", "state").stdout)
 
@@ -261,7 +261,7 @@ class Interrupted(CommandTest):
         result = self.strace("rename:signal=KILL:when=1", *self.command)
         self.assertIn(result.returncode, (-signal.SIGKILL, 128 + signal.SIGKILL))
         self.assertEqual(self.read("state"), self.state)
-        self.assert_same(numpy.load(self.path("sums_b.npy")), self.sums[701:])
+        self.assert_same(self.load("sums_b.npy"), self.sums[701:])
         for name in set(self.listing()) - set(self.there) - {"sums_b.npy"}:  # the temporary of the state
             self.assertIn(".tuplescan.", name)
             os.unlink(self.path(name))
@@ -285,7 +285,7 @@ class Interrupted(CommandTest):
             self.assert_refused(IN_USE, *self.command, says="state: another command")
             fifo.write(self.read("b.npy"))
         self.assertEqual(first.wait(), 0)
-        self.assert_same(numpy.load(self.path("slow.npy")), self.sums[701:])
+        self.assert_same(self.load("slow.npy"), self.sums[701:])
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ class Layouts(CommandTest):
         self.save("table.npy", table)
         self.run_command("scan", "table.npy", "-qfo", "sums.npy", *options)
         self.run_command("verify", "-q", "table.npy", "sums.npy", *[o for o in options if o != "--wrap"])
-        return numpy.load(self.path("sums.npy"))
+        return self.load("sums.npy")
 
     def table(self, name, shape=(1700, 3)):
         return (RNG.standard_normal(shape) if name.startswith("float") else RNG.integers(-100, 100, shape)).astype(name)
@@ -35,7 +35,7 @@ class Layouts(CommandTest):
         self.assertIn(b"'descr': '<V2'", self.read("sums.npy")[:128])
         self.run_command("scan", "half.bin", "--type", "bf16", "--columns", 3, "--out-type", "f32", "-qfo", "wide.npy")
         cut = (halves.astype("<u4") << 16).view("<f4")
-        self.assert_same(numpy.load(self.path("wide.npy")), self.scanned(cut))
+        self.assert_same(self.load("wide.npy"), self.scanned(cut))
 
     def test_from_the_end(self):
         for name in list(SMALL) + ["float32", "int64"]:
@@ -53,7 +53,7 @@ class Layouts(CommandTest):
             self.save("table.npy", table)
             few = ["--reverse", *options, "--memory", "1M"]
             self.run_command("scan", "table.npy", "-qfo", "sums.npy", *few, "--carry-out", "carry.npy")
-            self.assert_same(numpy.load(self.path("sums.npy")), expected)
+            self.assert_same(self.load("sums.npy"), expected)
             self.run_command("verify", "-q", "table.npy", "sums.npy", *few)
             for wrong in (0, 150000, 300000):
                 sums = expected.copy()
@@ -137,7 +137,7 @@ class Layouts(CommandTest):
         self.assert_same(self.scanned(table[:0], "--offsets"), expected[:1])
         self.run_command("scan", "-", "--type", "i16", "--columns", 3, "--offsets", "-qfo", "piped.npy",
                          input=table.tobytes())
-        self.assert_same(numpy.load(self.path("piped.npy")), expected)
+        self.assert_same(self.load("piped.npy"), expected)
 
     def test_nan_counts_as_nothing(self):
         table = self.table("float64")
@@ -156,7 +156,7 @@ class Layouts(CommandTest):
                         self.save("none.npy", table)
                         for options, more in ((), 0), (("--exclusive",), 0), (("--reverse",), 0), (("--offsets",), 1):
                             self.run_command("scan", "none.npy", "-qfo", "out.npy", *options)
-                            sums = numpy.load(self.path("out.npy"))
+                            sums = self.load("out.npy")
                             self.assertEqual(sums.shape, (shape[0] + more,) + shape[1:])
                             self.assertEqual(sums.dtype, numpy.dtype("u8" if type_name == "u2" else "f4"))
                             self.run_command("verify", "none.npy", "out.npy", *options)
@@ -164,14 +164,14 @@ class Layouts(CommandTest):
                                 self.run_command("scan", "none.npy", "-qfo", "out.csv", *options)
                                 self.assertEqual(self.read("out.csv"), b"")
                         self.run_command("scan", "none.npy", "none.npy", "-qfo", "out.npy")
-                        self.assertEqual(len(numpy.load(self.path("out.npy"))), 2 * shape[0])
+                        self.assertEqual(len(self.load("out.npy")), 2 * shape[0])
                         self.run_command("info", "none.npy")
                         self.run_command("sum", "out.npy", "--rows", "0:%d" % shape[0])
                         self.run_command("count", "none.npy", "-qfo", "counts.npy")
         self.save("none.npy", numpy.zeros((4, 0), "f4"))
         for rows in 4, 8:
             self.run_command("append", "none.npy", "-q", "--to", "grown.npy")
-            self.assertEqual(numpy.load(self.path("grown.npy")).shape, (rows, 0))
+            self.assertEqual(self.load("grown.npy").shape, (rows, 0))
         for options in (), ("--by", "0"):
             self.assert_refused(DATA, "sort", "none.npy", "-o", "sorted.npy", *options, says=["no columns"])
 

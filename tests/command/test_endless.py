@@ -23,23 +23,21 @@ class Pipes(CommandTest):
     def test_rows_that_nobody_knows_the_number_of(self):
         data = self.table.tobytes()
         self.run_command("scan", "-", *RAW, "-qo", "out.npy", input=data)
-        self.assert_same(numpy.load(self.path("out.npy")), self.sums)
+        self.assert_same(self.load("out.npy"), self.sums)
         self.assertEqual(self.run_command("scan", "-", *RAW, "-qo", "-", input=data).stdout, self.sums.tobytes())
         with open(self.path("direct.npy"), "wb") as out:
             self.run_command("scan", "-", *RAW, "-qo", "-", "--output-format", "npy", input=data, stdout=out)
-        self.assert_same(numpy.load(self.path("direct.npy")), self.sums)
+        self.assert_same(self.load("direct.npy"), self.sums)
         found = self.run_command("scan", "-", *RAW, "-qo", "-", "--output-format", "npy", input=data).stdout
         self.assertEqual(found, self.read("out.npy"))
 
     def test_none_but_a_few(self):
         for rows in (0, 1, 2):
             data = self.table[:rows]
-            self.run_command("scan", "-", *RAW, "-fqo", "out.npy", input=data.tobytes())
-            self.assert_same(numpy.load(self.path("out.npy")), self.sums[:rows])
+            self.assert_same(self.scanned("-", *RAW, input=data.tobytes()), self.sums[:rows])
             self.save("in.npy", data)
-            self.run_command("scan", "-", "-fqo", "out.npy", "--carry-out", "carry.npy", input=self.read("in.npy"))
-            self.assert_same(numpy.load(self.path("out.npy")), self.sums[:rows])
-            self.assertEqual(numpy.load(self.path("carry.npy")).tolist(),
+            self.assert_same(self.scanned("-", "--carry-out", "carry.npy", input=self.read("in.npy")), self.sums[:rows])
+            self.assertEqual(self.load("carry.npy").tolist(),
                              self.sums[rows - 1:rows].tolist() if rows else [[0, 0, 0]])
 
     def test_the_header_of_what_is_appended_to_cannot_be_written_again(self):
@@ -67,7 +65,7 @@ class Pipes(CommandTest):
         for data, options, says in cases:
             self.assert_refused(DATA, "scan", "-", *options, "-o", "out.npy", input=data, says=says)
         self.run_command("scan", "-", *RAW, "--skip", 60001, "-qo", "out.npy", input=bytes(60001) + self.table.tobytes())
-        self.assert_same(numpy.load(self.path("out.npy")), self.sums)
+        self.assert_same(self.load("out.npy"), self.sums)
 
     def open_scan(self, *arguments, **more):
         return self.start("scan", "-", *arguments, stdin=subprocess.PIPE, stderr=subprocess.PIPE, **more)
@@ -206,7 +204,7 @@ class Memory(CommandTest):
         table = random_table("f32", (3, 1 << 20))
         self.save("wide.npy", table)
         self.run_command("scan", "wide.npy", "-qo", "out.npy", "--memory", "30M")
-        self.assert_same(numpy.load(self.path("out.npy")), running_sums(table, "f32"))
+        self.assert_same(self.load("out.npy"), running_sums(table, "f32"))
 
 
     def test_what_needs_all_at_once_says_so(self):
@@ -314,7 +312,7 @@ class Memory(CommandTest):
         table = numpy.asfortranarray(RNG.integers(0, 2**32, (1 << 20, 4), "u4"))
         self.save("in.npy", table)
         self.run_command("sort", "-", "--by", 0, "-qo", "out.npy", "--memory", "50M", input=self.read("in.npy"))
-        self.assert_same(numpy.load(self.path("out.npy")), table[numpy.argsort(table[:, 0], kind="stable")])
+        self.assert_same(self.load("out.npy"), table[numpy.argsort(table[:, 0], kind="stable")])
 
     def test_text_is_given_back_when_its_values_were_taken(self):
         self.write("a.csv", b"0.000001\n" * 10500)
@@ -324,10 +322,10 @@ class Memory(CommandTest):
     def test_chunks_that_are_whole_need_one_row(self):
         self.write("keys", bytes(100))
         self.run_command("count", "keys", "-qo", "out.npy", "--memory", 4000)
-        self.assertEqual(numpy.load(self.path("out.npy"))[0, 0], 100)
+        self.assertEqual(self.load("out.npy")[0, 0], 100)
         self.save("keys.npy", numpy.zeros(1000, "u1"))  # what is read of a pipe at a time, and nothing behind it
         self.run_command("count", "-", "-qfo", "out.npy", "--memory", 4000, input=self.read("keys.npy"))
-        self.assertEqual(numpy.load(self.path("out.npy"))[0, 0], 1000)
+        self.assertEqual(self.load("out.npy")[0, 0], 1000)
 
     def test_files_beside_share_what_there_is(self):
         """Of a second pipe, no more is read than there is memory for, beside the values of the first."""

@@ -31,8 +31,7 @@ class Layouts(CommandTest):
                 for way, change in self.WAYS.items():
                     with self.subTest(type=type_name, shape=shape, way=way):
                         self.save("in.npy", change(table))
-                        self.run_command("scan", "in.npy", "-qfo", "out.npy", "--wrap" if type_name[0] != "f" else "-q")
-                        self.assert_same(numpy.load(self.path("out.npy")), expected)
+                        self.assert_same(self.scanned("in.npy", "--wrap" if type_name[0] != "f" else "-q"), expected)
 
     def test_pieces(self):
         """Larger than what is converted at a time, also by little memory, and from a pipe."""
@@ -41,14 +40,12 @@ class Layouts(CommandTest):
         for way, change in self.WAYS.items():
             self.save("in.npy", change(table))
             for memory in ("300K", "64M"):
-                self.run_command("scan", "in.npy", "-qfo", "out.npy", "--memory", memory)
-                self.assert_same(numpy.load(self.path("out.npy")), expected)
+                self.assert_same(self.scanned("in.npy", "--memory", memory), expected)
                 self.run_command("verify", "in.npy", "out.npy", "-q", "--memory", memory)
-            self.run_command("scan", "-", "-qfo", "out.npy", input=self.read("in.npy"))
-            self.assert_same(numpy.load(self.path("out.npy")), expected)
+            self.assert_same(self.scanned("-", input=self.read("in.npy")), expected)
             with open(self.path("in.npy"), "rb") as file:
                 self.run_command("scan", "-", "-qfo", "out.npy", stdin=file)
-            self.assert_same(numpy.load(self.path("out.npy")), expected)
+            self.assert_same(self.load("out.npy"), expected)
 
     def test_every_subcommand(self):
         table = RNG.integers(0, 200, (5000, 4), "u4")
@@ -91,7 +88,7 @@ class Layouts(CommandTest):
         self.save("in.npy", table)
         self.save("carry.npy", swapped(table[0]))
         self.run_command("scan", "in.npy", "-qo", "out.npy", "--carry-in", "carry.npy")
-        self.assert_same(numpy.load(self.path("out.npy")), running_sums(table, "f64", table[0]))
+        self.assert_same(self.load("out.npy"), running_sums(table, "f64", table[0]))
 
     def test_sort_of_records_with_other_byte_orders(self):
         people = numpy.zeros(4000, [("name", "S5"), ("age", ">i4"), ("height", "<f4"), ("town", ">u2")])
@@ -102,17 +99,17 @@ class Layouts(CommandTest):
         self.save("in.npy", people)
         for by in (["age"], ["town", "height", "age"]):
             self.run_command("sort", "in.npy", "-qfo", "out.npy", *[word for name in by for word in ("--by", name)])
-            found = numpy.load(self.path("out.npy"))
+            found = self.load("out.npy")
             self.assertEqual(found.dtype, people.dtype)
             self.assertEqual(found.tobytes(), people[numpy.lexsort([people[name] for name in reversed(by)])].tobytes())
         lone = numpy.array([(3,), (-1,), (2,)], [("x", ">i4")])
         self.save("lone.npy", lone)
         self.run_command("sort", "lone.npy", "--by", "x", "-qfo", "out.npy")
-        self.assertEqual(numpy.load(self.path("out.npy"))["x"].tolist(), [-1, 2, 3])
+        self.assertEqual(self.load("out.npy")["x"].tolist(), [-1, 2, 3])
         self.save("values.npy", numpy.array([10, 20, 30], ">u8"))
         self.run_command("sort", "lone.npy", "--by", "x", "-qfo", "out.npy", "--values", "values.npy", "--values-out",
                          "v.npy")
-        self.assertEqual(numpy.load(self.path("v.npy")).tolist(), [20, 30, 10])
+        self.assertEqual(self.load("v.npy").tolist(), [20, 30, 10])
 
     def test_memory_is_bounded(self):
         """Four times as much as may be used, converted: by the most that the kernel has seen of it."""
@@ -189,7 +186,7 @@ class Fields(CommandTest):
             with self.subTest(words=words):
                 out_type = "i64" if expected.dtype.kind == "i" else "f32"
                 self.run_command("scan", "in.npy", "-qfo", "out.npy", "--field", *words)
-                self.assert_same(numpy.load(self.path("out.npy")), running_sums(expected.astype(NAMES[out_type]), out_type))
+                self.assert_same(self.load("out.npy"), running_sums(expected.astype(NAMES[out_type]), out_type))
                 self.run_command("verify", "in.npy", "out.npy", "-q", "--field", *words)
                 self.run_command("scan", "-", "-qfo", "out.npy", "--field", *words, input=self.read("in.npy"))
                 self.run_command("verify", "in.npy", "out.npy", "-q", "--field", *words)
@@ -204,12 +201,12 @@ class Fields(CommandTest):
         self.save("in.npy", table)
         self.run_command("scan", "in.npy", "-qo", "out.npy", "--field", "z,x")
         expected = numpy.stack([table["z"], table["x"]], 2)
-        self.assert_same(numpy.load(self.path("out.npy")), running_sums(numpy.ascontiguousarray(expected), "f32"))
+        self.assert_same(self.load("out.npy"), running_sums(numpy.ascontiguousarray(expected), "f32"))
         pairs = numpy.zeros((4, 5), [("a", ">i8"), ("b", ">i8")], order="F")
         pairs["a"], pairs["b"] = RNG.integers(0, 9, (2, 4, 5))
         self.save("in.npy", pairs)
         self.run_command("scan", "in.npy", "-qfo", "out.npy")
-        self.assert_same(numpy.load(self.path("out.npy")),
+        self.assert_same(self.load("out.npy"),
                          running_sums(numpy.stack([pairs["a"], pairs["b"]], 2).astype("i8"), "i64"))
 
     def test_refusals(self):

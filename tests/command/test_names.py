@@ -56,7 +56,7 @@ class Formats(CommandTest):
                 self.assert_refused(USAGE, *command, "-o", name, says=["-o " + name, ".npy", "--output-format"])
             self.assert_refused(USAGE, "scan", "in.npy", "-o", "out.npy", "--carry-out", name, says="--carry-out " + name)
             self.run_command("scan", "in.npy", "-qo", name, "--output-format", "npy")
-            self.assert_same(numpy.load(self.path(name)), running_sums(self.table, "u64"))
+            self.assert_same(self.load(name), running_sums(self.table, "u64"))
             os.unlink(self.path(name))
 
 

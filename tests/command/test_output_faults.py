@@ -158,8 +158,8 @@ class Faults(CommandTest):
         self.assertEqual((self.read("out.npy"), self.read("carry.npy")), (b"what was there", b"what was there, too"))
         self.assertEqual(self.listing(), there)
         self.run_command(*command)
-        self.assert_same(numpy.load(self.path("out.npy")), sums)
-        self.assert_same(numpy.load(self.path("carry.npy")), sums[-1:])
+        self.assert_same(self.load("out.npy"), sums)
+        self.assert_same(self.load("carry.npy"), sums[-1:])
         self.assertEqual(self.listing(), there)
 
     def test_of_two_folders_the_first_is_on_the_disk_before_the_second_has_a_name(self):
@@ -194,7 +194,7 @@ class Faults(CommandTest):
                                  before=[*line, "-e", "inject=" + fails])
                 self.assertEqual(self.listing(), ["in.npy", "out.npy"] if is_there or code == 0 else ["in.npy"])
                 if code == 0:
-                    self.assert_same(numpy.load(self.path("out.npy")), running_sums(self.table, "u64"))
+                    self.assert_same(self.load("out.npy"), running_sums(self.table, "u64"))
                 elif is_there:
                     self.assertEqual(self.read("out.npy"), b"precious")
 
@@ -231,7 +231,7 @@ class Faults(CommandTest):
                        "fallocate:error=EINTR:when=1..2", f"read:error=EINTR:when={first}..{first + 6}"):
             result = self.strace(inject, "scan", "-", "-fqo", "out.npy", input=self.read("in.npy"))
             self.assertEqual(result.returncode, 0, (inject, result.stderr))
-            self.assert_same(numpy.load(self.path("out.npy")), running_sums(self.table, "u64"))
+            self.assert_same(self.load("out.npy"), running_sums(self.table, "u64"))
         ends = ["--reverse", "--memory", "2M"]
         self.run_command("scan", "in.npy", "-qfo", "expected.npy", *ends)
         for inject in ("pwrite64:error=EINTR:when=1..3", "pread64:error=EINTR:when=4..6"):

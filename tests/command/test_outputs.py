@@ -3,7 +3,7 @@ import os
 import pty
 import stat
 
-from harness import CANNOT_CREATE, IO_ERROR, USAGE, CommandTest, main, numpy, random_table, running_sums
+from harness import CANNOT_CREATE, IO_ERROR, USAGE, CommandTest, main, random_table, running_sums
 
 
 class Outputs(CommandTest):
@@ -22,7 +22,7 @@ class Outputs(CommandTest):
                           ["gen", "--type", "u8", "--rows", 1, "--columns", 1, "-o", "out.npy"]):
             self.assert_refused(CANNOT_CREATE, *arguments, says=arguments[-1])
         self.assertEqual(self.read("out.npy"), b"precious")
-        self.assert_same(numpy.load(self.path("in.npy")), self.table)
+        self.assert_same(self.load("in.npy"), self.table)
 
     def test_force_replaces(self):
         self.write("out.npy", b"old")
@@ -30,7 +30,7 @@ class Outputs(CommandTest):
         os.symlink("out.npy", self.path("link.npy"))
         self.run_command("scan", "in.npy", "-fqo", "link.npy")
         self.assertTrue(os.path.islink(self.path("link.npy")))
-        self.assert_same(numpy.load(self.path("out.npy")), self.sums)
+        self.assert_same(self.load("out.npy"), self.sums)
         self.assertEqual(stat.S_IMODE(os.stat(self.path("out.npy")).st_mode), 0o640)
 
     def test_impossible_places(self):
@@ -100,7 +100,7 @@ class Outputs(CommandTest):
             return self.start(*arguments, preexec_fn=close).wait()
 
         self.assertEqual(run("scan", "in.npy", "-o", "out.npy", closed=[0, 1, 2]), 0)
-        self.assert_same(numpy.load(self.path("out.npy")), self.sums)
+        self.assert_same(self.load("out.npy"), self.sums)
         self.assertEqual(run("scan", "in.npy", "-qo", "-", closed=[1]), IO_ERROR)
         self.assertEqual(run("scan", "-", "-qfo", "out.npy", closed=[0]), IO_ERROR)
         # What is printed must not land in the output, which could have been given the number of standard output.

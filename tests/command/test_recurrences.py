@@ -30,10 +30,6 @@ class Recurrences(CommandTest):
         a[RNG.random(shape) < 0.01] = 0
         return a
 
-    def scanned(self, *arguments, **more):
-        self.run_command("scan", *arguments, "-qfo", "out.npy", **more)
-        return numpy.load(self.path("out.npy"))
-
     def test_a_number(self):
         for dtype in "<f4", "<f8":
             b = self.table(dtype=dtype)
@@ -53,7 +49,7 @@ class Recurrences(CommandTest):
         self.assert_same(self.scanned("b.npy", "--decay", "0.99"), wide.astype("<f2"))
         self.save("a.npy", self.factors(dtype="<f2"))
         self.assert_same(self.scanned("b.npy", "--decay-file", "a.npy", "--out-type", "f32"),
-                         recurrence(numpy.load(self.path("a.npy")), b.astype("<f4")))
+                         recurrence(self.load("a.npy"), b.astype("<f4")))
 
     def test_files_of_coefficients(self):
         """Every shape and format; from the end; by pipes; in little memory."""
@@ -107,7 +103,7 @@ class Recurrences(CommandTest):
         expected = recurrence(a, b, start[0])
         begin = ["--carry-in", "start.npy"]
         self.assert_same(self.scanned("b.npy", "--decay-file", "a.npy", *begin, "--carry-out", "end.npy"), expected)
-        self.assert_same(numpy.load(self.path("end.npy")), expected[-1:])
+        self.assert_same(self.load("end.npy"), expected[-1:])
         self.assert_same(self.scanned("b1.npy", "b2.npy", "--decay-file", "a.npy", *begin), expected)
         first = self.scanned("b1.npy", "--decay-file", "a1.npy", *begin, "--continue", "h.state")
         second = self.scanned("b2.npy", "--decay-file", "a2.npy", "--continue", "h.state", "--at", 700)
@@ -116,7 +112,7 @@ class Recurrences(CommandTest):
         self.assert_refused(DATA, "scan", "b2.npy", "-o", "no.npy", "--continue", "h.state", says=["of a recurrence"])
         self.run_command("append", "b1.npy", "--to", "grown.npy", "--decay-file", "a1.npy", "-q")
         self.run_command("append", "b2.npy", "--to", "grown.npy", "--decay-file", "a2.npy", "-q")
-        self.assert_same(numpy.load(self.path("grown.npy")), recurrence(a, b))
+        self.assert_same(self.load("grown.npy"), recurrence(a, b))
         self.assert_refused(DATA, "append", "b1.npy", "--to", "grown.npy", says=["is not the state of", "of a sum"])
         self.run_command("append", "b1.npy", "--to", "sums.npy", "-q")
         self.assert_refused(DATA, "append", "b1.npy", "--to", "sums.npy", "--decay", 1,
@@ -128,7 +124,7 @@ class Recurrences(CommandTest):
         self.save("b.npy", b)
         result = self.run_command("scan", "b.npy", "--decay", 0.5, "--skip-nan", "-fo", "out.npy")
         self.assertIn(b"260 NaN were skipped", result.stderr)
-        self.assert_same(numpy.load(self.path("out.npy")), recurrence(0.5, numpy.where(numpy.isnan(b), -0.0, b).astype("<f4")))
+        self.assert_same(self.load("out.npy"), recurrence(0.5, numpy.where(numpy.isnan(b), -0.0, b).astype("<f4")))
 
     def test_products_of_floats(self):
         b = (1 + 0.01 * self.table()).astype("<f4")

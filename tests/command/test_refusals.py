@@ -133,7 +133,7 @@ class BadInput(CommandTest):
         self.write("in.npy", npy(shape="(0, %d)" % 2**40, data=0))
         scan = ["scan", "in.npy", "-o", "out.npy"]
         self.run_command(*scan, preexec_fn=limit)
-        self.assertEqual(numpy.load(self.path("out.npy")).shape, (0, 2**40))
+        self.assertEqual(self.load("out.npy").shape, (0, 2**40))
         self.assert_refused(OS_ERROR, *scan, "-f", "--carry-out", "/dev/null", says="%d bytes" % 2**42, preexec_fn=limit)
 
     def test_carries(self):

@@ -10,7 +10,7 @@ class Rows(CommandTest):
 
     def sorted(self, *options):
         self.run_command("sort", "table.npy", "-qfo", "out.npy", *options)
-        return numpy.load(self.path("out.npy"))
+        return self.load("out.npy")
 
     def test_rows_stay_whole(self):
         for type_name in NAMES:
@@ -68,7 +68,7 @@ class Rows(CommandTest):
                 by = [word for one in by for word in ("--by", one)]
                 found = self.sorted(*by, "--values", "values.npy", "--values-out", "moved.npy")
                 self.assert_same_elements(found, records[order])
-                self.assert_same_elements(numpy.load(self.path("moved.npy")), values[order])
+                self.assert_same_elements(self.load("moved.npy"), values[order])
                 self.assert_same(self.sorted(*by, "--argsort"), order.astype("<u4"))
 
     def test_records_in_other_formats_and_sizes(self):
@@ -101,7 +101,7 @@ class Rows(CommandTest):
                 self.save("values.npy", values)
                 self.run_command("sort", "keys.npy", "-qfo", "out.npy", "--values", "values.npy", "--values-out",
                                  "moved.npy")
-                self.assert_same_elements(numpy.load(self.path("moved.npy")), values[order])
+                self.assert_same_elements(self.load("moved.npy"), values[order])
         self.run_command("sort", "keys.npy", "-qfo", "out.npy", "--values", "values.npy", "--values-out", "moved.bin")
         self.assertEqual(self.read("moved.bin"), values[order].tobytes())
 

@@ -24,15 +24,14 @@ class Scanning(CommandTest):
                         wrap = [] if out_type[0] == "f" else ["--wrap"]
                         self.run_command("scan", "in.npy", "-fqo", "out.npy", "--out-type", out_type, *wrap, *options)
                         expected = running_sums(table, out_type, exclusive=exclusive)
-                        self.assert_same(numpy.load(self.path("out.npy")), expected)
+                        self.assert_same(self.load("out.npy"), expected)
                         self.run_command("verify", "in.npy", "out.npy", "-q", *options)
 
     def test_integers_are_numpys_own(self):
         for type_name in ("u8", "u16", "u32", "u64", "i32", "i64"):
             table = random_table(type_name, (5000, 3))
             self.save("in.npy", table)
-            self.run_command("scan", "in.npy", "-fqo", "out.npy", "--wrap")
-            self.assert_same(numpy.load(self.path("out.npy")), numpy.cumsum(table, axis=0))
+            self.assert_same(self.scanned("in.npy", "--wrap"), numpy.cumsum(table, axis=0))
 
     def test_default_types(self):
         for in_type, out_type in [("u8", "u64"), ("u16", "u64"), ("u32", "u64"), ("u64", "u64"), ("i32", "i64"),
@@ -40,7 +39,7 @@ class Scanning(CommandTest):
             table = random_table(in_type, (9, 2))
             self.save("in.npy", table // 16 if in_type[1:] == "64" else table)
             self.run_command("scan", "in.npy", "-fqo", "out.npy")
-            self.assertEqual(numpy.load(self.path("out.npy")).dtype, numpy.dtype(NAMES[out_type]))
+            self.assertEqual(self.load("out.npy").dtype, numpy.dtype(NAMES[out_type]))
             said = json.loads(self.run_command("info", "in.npy", "--json").stdout)
             self.assertEqual(said["sum_type"], out_type)
 
@@ -48,7 +47,7 @@ class Scanning(CommandTest):
         table = RNG.integers(0, 2, (1000, 3)).astype(bool)
         self.save("in.npy", table)
         self.run_command("scan", "in.npy", "-qo", "out.npy")
-        self.assert_same(numpy.load(self.path("out.npy")), numpy.cumsum(table, axis=0, dtype="u8"))
+        self.assert_same(self.load("out.npy"), numpy.cumsum(table, axis=0, dtype="u8"))
 
     def test_operations_are_numpys_own(self):
         for type_name in ("u8", "u16", "u32", "u64", "i32", "i64", "f32", "f64"):
@@ -62,7 +61,7 @@ class Scanning(CommandTest):
                 wrap = ["--wrap"] if name == "product" else []
                 self.run_command("scan", "in.npy", "-fqo", "out.npy", "--operation", name, *wrap)
                 wide = numpy.cumprod(table, axis=0).dtype if name == "product" else table.dtype
-                self.assert_same(numpy.load(self.path("out.npy")), of_numpy.accumulate(table, axis=0, dtype=wide))
+                self.assert_same(self.load("out.npy"), of_numpy.accumulate(table, axis=0, dtype=wide))
 
     def test_operations_in_parts_and_from_the_end(self):
         table = random_table("i32", (1000, 2))
@@ -72,21 +71,21 @@ class Scanning(CommandTest):
                 self.save(f"{number}.npy", rows)
                 self.run_command("scan", f"{number}.npy", "-fqo", f"out{number}.npy", "--operation", name, "--continue",
                                  name + ".state")
-            self.assert_same(numpy.load(self.path("out1.npy")), whole[123:])
+            self.assert_same(self.load("out1.npy"), whole[123:])
             self.run_command("scan", "0.npy", "1.npy", "-fqo", "both.npy", "--operation", name, "--exclusive")
-            self.assert_same(numpy.load(self.path("both.npy"))[1:], whole[:-1])
+            self.assert_same(self.load("both.npy")[1:], whole[:-1])
             self.save("in.npy", table)
             self.run_command("scan", "in.npy", "-fqo", "back.npy", "--operation", name, "--reverse")
-            self.assert_same(numpy.load(self.path("back.npy")), of_numpy.accumulate(table[::-1], axis=0)[::-1])
+            self.assert_same(self.load("back.npy"), of_numpy.accumulate(table[::-1], axis=0)[::-1])
             self.run_command("scan", "in.npy", "-fqo", "more.npy", "--operation", name, "--offsets")
             limits = numpy.iinfo("i4")
             start = numpy.full((1, 2), limits.min if name == "max" else limits.max, "i4")
-            self.assert_same(numpy.load(self.path("more.npy")), numpy.concatenate([start, whole]))
+            self.assert_same(self.load("more.npy"), numpy.concatenate([start, whole]))
         self.save("bytes.npy", numpy.array([[3, 4], [7, 1]], "u1"))
         self.save("carry.npy", numpy.array([[5, 6]], "u4"))
         self.run_command("scan", "bytes.npy", "-fqo", "more.npy", "--operation", "max", "--offsets", "--carry-in",
                          "carry.npy")
-        self.assert_same(numpy.load(self.path("more.npy")), numpy.array([[5, 6], [5, 6], [7, 6]], "u1"))
+        self.assert_same(self.load("more.npy"), numpy.array([[5, 6], [5, 6], [7, 6]], "u1"))
         self.assertIn(b"maximum", self.run_command("info", "max.state").stdout)
         self.assert_refused(DATA, "scan", "0.npy", "-fo", "out.npy", "--continue", "max.state",
                             says=["maximum", "sum"])
@@ -100,7 +99,7 @@ class Scanning(CommandTest):
         self.save("in.npy", table)
         self.run_command("scan", "in.npy", "-qo", "out.npy")
         self.run_command("verify", "in.npy", "out.npy", "-q")
-        found = numpy.load(self.path("out.npy"))
+        found = self.load("out.npy")
         self.assertFalse(numpy.signbit(found[0, 0]))  # the carry +0.0 comes first
         self.assertTrue(numpy.isinf(found[1, 1]) and numpy.isnan(found[1, 2]))
 
@@ -110,7 +109,7 @@ class Scanning(CommandTest):
         table["a"], table["b"], table["c"] = values[:, 0], values[:, 1:3], values[:, 3]
         self.save("in.npy", table)
         self.run_command("scan", "in.npy", "-qo", "out.npy")
-        self.assert_same(numpy.load(self.path("out.npy")), running_sums(values, "f32"))
+        self.assert_same(self.load("out.npy"), running_sums(values, "f32"))
 
     def test_every_npy_version_and_spelling(self):
         table = random_table("f32", (2, 3))
@@ -123,15 +122,13 @@ class Scanning(CommandTest):
             for text in spellings:
                 with self.subTest(version=version, text=text):
                     self.write("in.npy", npy(header=text, version=(version, 0), data=0) + table.tobytes())
-                    self.run_command("scan", "in.npy", "-fqo", "out.npy")
-                    self.assert_same(numpy.load(self.path("out.npy")), running_sums(table, "f32"))
+                    self.assert_same(self.scanned("in.npy"), running_sums(table, "f32"))
 
     def test_fortran_order_where_it_does_not_matter(self):
         for shape in [(6,), (6, 1), (1, 6), (1, 1, 6), (0, 6)]:
             table = random_table("u32", shape)
             self.write("in.npy", npy(descr="'<u4'", order="True", shape=repr(shape), data=0) + table.tobytes())
-            self.run_command("scan", "in.npy", "-fqo", "out.npy")
-            self.assert_same(numpy.load(self.path("out.npy")), running_sums(table, "u64"))
+            self.assert_same(self.scanned("in.npy"), running_sums(table, "u64"))
 
     def test_raw_files(self):
         table = random_table("f64", (321, 5))
@@ -141,8 +138,7 @@ class Scanning(CommandTest):
             self.run_command("scan", "in.bin", "-fqo", "out.bin", *options)
             self.assertEqual(self.read("out.bin"), running_sums(table, "f64").tobytes())
             self.run_command("verify", "in.bin", "out.bin", "-q", *options)
-        self.run_command("scan", "in.bin", "-fqo", "out.npy", *options)
-        self.assert_same(numpy.load(self.path("out.npy")), running_sums(table, "f64"))
+        self.assert_same(self.scanned("in.bin", *options), running_sums(table, "f64"))
         self.run_command("scan", "in.bin", "-fqo", "out.npy", "--output-format", "raw", *options)
         self.assertEqual(self.read("out.npy"), running_sums(table, "f64").tobytes())
 
@@ -188,8 +184,8 @@ class Scanning(CommandTest):
                 for name in ("row.npy", "flat.npy", "carry.bin"):
                     self.run_command("scan", "in.npy", "-fqo", "out.npy", "--carry-in", name, "--carry-out", "last.npy",
                                      *options)
-                    self.assert_same(numpy.load(self.path("out.npy")), expected)
-                    self.assert_same(numpy.load(self.path("last.npy")), last.reshape(1, 3))
+                    self.assert_same(self.load("out.npy"), expected)
+                    self.assert_same(self.load("last.npy"), last.reshape(1, 3))
                     self.run_command("verify", "in.npy", "out.npy", "-q", "--carry-in", name, *options)
                 self.assert_refused(DATA, "verify", "in.npy", "out.npy", *options, says="row 0, column")
 
@@ -203,7 +199,7 @@ class Scanning(CommandTest):
                              "--wrap", *carry)
             os.rename(self.path("carry.npy"), self.path("before.npy"))
             carry = ["--carry-in", "before.npy"]
-            pieces.append(numpy.load(self.path("out.npy")))
+            pieces.append(self.load("out.npy"))
         self.assert_same(numpy.concatenate(pieces), running_sums(table, "i32"))
 
     def test_options_change_nothing(self):
@@ -211,8 +207,7 @@ class Scanning(CommandTest):
         self.save("in.npy", table)
         for options in (["--threads", 1], ["--threads", 3], ["--backend", "cpu"], ["--backend=cpu", "--threads=2"],
                         ["--strategy", "whatever"], ["--check-overflow"]):  # of which the last two are ignored
-            self.run_command("scan", "in.npy", "-fqo", "out.npy", *options)
-            self.assert_same(numpy.load(self.path("out.npy")), running_sums(table, "f32"))
+            self.assert_same(self.scanned("in.npy", *options), running_sums(table, "f32"))
 
     def test_fewer_threads_are_said_with_the_reason(self):
         self.save("in.npy", random_table("u32", (10, 2)))
@@ -336,7 +331,7 @@ class NotFinite(CommandTest):
         table = numpy.zeros((50000, 3), "f4")
         table[[32768, 32770, 32771], 1] = 3e38, 3e38, -3e38
         self.check(table, (32770, 1))
-        self.assertTrue(numpy.isfinite(numpy.load(self.path("out.npy"))[-1]).all())
+        self.assertTrue(numpy.isfinite(self.load("out.npy")[-1]).all())
         self.check(table, (32770, 1), "--exclusive")
         table[32770, 2] = numpy.nan
         self.check(table, (32770, 1))
@@ -385,7 +380,7 @@ class Overflow(CommandTest):
             self.assertEqual(said["overflow"], {"row": row, "column": column} if first and not wraps else None)
             if first and not wraps:
                 self.assertIn("row %d, column %d " % first, result.stderr.decode())
-            self.assert_same(numpy.load(self.path("out.npy")), expected)
+            self.assert_same(self.load("out.npy"), expected)
         self.check_verify(first, ["--exclusive"] if exclusive else [])
 
     def check_verify(self, first, options):
@@ -434,7 +429,7 @@ class Overflow(CommandTest):
             self.save("in.npy", numpy.full((1000, 2), most, NAMES[type_name]))
             said = json.loads(self.run_command("scan", "in.npy", "-fo", "out.npy", "--json").stdout)
             self.assertEqual((said["overflow_checked"], said["overflow"]), (True, None))
-            self.assertEqual(numpy.load(self.path("out.npy"))[-1].tolist(), [1000 * int(most)] * 2)
+            self.assertEqual(self.load("out.npy")[-1].tolist(), [1000 * int(most)] * 2)
 
     def test_one_row_is_said_to_be_its_sums(self):
         self.save("in.npy", numpy.array([[1, 2, 3]]))

@@ -12,7 +12,7 @@ SHAPE = 1300, 3
 class Segments(CommandTest):
     def scanned(self, *arguments, out="out.npy"):
         self.run_command("scan", *arguments, "-qfo", out)
-        return numpy.load(self.path(out))
+        return self.load(out)
 
     def alone(self, x, offsets, *arguments):
         """The rows of each segment, scanned by themselves."""
@@ -121,7 +121,7 @@ class Segments(CommandTest):
                     continue  # it is for one input
                 for limit in [], ["--memory", "90K"]:
                     self.run_command("scan", *inputs, *segments, *limit, "-qfo", "out.npy", input=data)
-                    self.assert_same(numpy.load(self.path("out.npy")), whole)
+                    self.assert_same(self.load("out.npy"), whole)
         self.save("beyond.npy", numpy.array([0, 601]))
         self.assert_refused(DATA, "scan", *raw, "--segments", "beyond.npy", "-o", "new.npy", input=x.tobytes(),
                             says="beyond.npy: offset 1,")

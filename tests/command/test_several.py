@@ -19,18 +19,18 @@ class Several(CommandTest):
                 wrap = ["--wrap"] if in_type[0] != "f" else []
                 self.run_command("scan", *names, "-fqo", "out.npy", "--out-type", out_type, "--carry-out", "carry.npy",
                                  *exclusive, *wrap)
-                self.assert_same(numpy.load(self.path("out.npy")), running_sums(table, out_type, exclusive=bool(exclusive)))
-                self.assert_same(numpy.load(self.path("carry.npy")),
+                self.assert_same(self.load("out.npy"), running_sums(table, out_type, exclusive=bool(exclusive)))
+                self.assert_same(self.load("carry.npy"),
                                  running_sums(table, out_type)[-1:].reshape(1, 4))
 
     def test_pipes_are_some_of_them(self):
         table = random_table("u32", (5000, 3))
         self.write("a", table[:2000].tobytes())
         self.run_command("scan", "a", "-", *RAW, "-qo", "out.npy", input=table[2000:].tobytes())
-        self.assert_same(numpy.load(self.path("out.npy")), running_sums(table, "u64"))
+        self.assert_same(self.load("out.npy"), running_sums(table, "u64"))
         found = self.run_command("scan", "-", "a", *RAW, "-qo", "-", "--output-format", "npy", input=table[2000:].tobytes())
         self.write("other.npy", found.stdout)
-        self.assert_same(numpy.load(self.path("other.npy")),
+        self.assert_same(self.load("other.npy"),
                          running_sums(numpy.concatenate([table[2000:], table[:2000]]), "u64"))
 
     def test_where_sums_overflow_is_counted_through_all(self):
@@ -61,8 +61,7 @@ class Several(CommandTest):
 
         for ending, options in ("npy", []), ("csv", ["--type", "u32"]):
             names = ["%d.%s" % (i, ending) for i in range(100)]
-            self.run_command("scan", *names, *options, "-qfo", "out.npy", preexec_fn=lambda: limit(64))
-            self.assert_same(numpy.load(self.path("out.npy")), sums)
+            self.assert_same(self.scanned(*names, *options, preexec_fn=lambda: limit(64)), sums)
         piped = self.run_command("scan", *names, *options, "-qo-", "--output-format", "npy", preexec_fn=lambda: limit(64))
         self.assertEqual(piped.stdout, self.read("out.npy"))  # all of them were taken into memory
         self.run_command("scan", *names, *options, "-qfo", "out.csv", preexec_fn=lambda: limit(64))
@@ -78,7 +77,7 @@ class Several(CommandTest):
         for end in pipes:
             os.close(end)
         count = sum(len(table) for table in tables[:60])
-        self.assert_same(numpy.load(self.path("out.npy")), sums[:count])
+        self.assert_same(self.load("out.npy"), sums[:count])
 
     def test_an_input_that_changes_before_its_turn(self):
         table = random_table("u32", (200, 3))

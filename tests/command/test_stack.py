@@ -34,7 +34,7 @@ class SmallStack(CommandTest):
             self.run_small("count", name, "-o", "counts.npy", "-f")
             self.run_small("hist", name, "--bins", "200", "--json")
             self.run_small("hist", name, "--bins", "200", "--weights", "weights.npy")
-        numpy.testing.assert_array_equal(numpy.load(self.path("sorted.npy")), numpy.sort(self.keys.astype("u1")))
+        numpy.testing.assert_array_equal(self.load("sorted.npy"), numpy.sort(self.keys.astype("u1")))
 
     def test_others(self):
         self.run_small("gen", "--type", "f32", "--rows", "100", "--columns", "3", "-o", "made.npy")

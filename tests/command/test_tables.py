@@ -44,7 +44,7 @@ def splitmix64(seed, count):
 class Gen(CommandTest):
     def generate(self, *options):
         self.run_command("gen", "-fo", "out.npy", *options)
-        return numpy.load(self.path("out.npy"))
+        return self.load("out.npy")
 
     def test_published_numbers(self):
         # The first three of splitmix64 from 1234567, as its author's program prints them.
@@ -95,7 +95,7 @@ class Gen(CommandTest):
         self.write("in.bin", bytes(64 * 1024) + numpy.arange(2048, dtype="<u4").tobytes())
         raw = ["in.bin", "--type", "u32", "--columns", "2^1", "--skip", "64K"]
         self.run_command("scan", *raw, "-qo", "out.npy", "-f")
-        self.assert_same(numpy.load(self.path("out.npy")), numpy.arange(2048).reshape(-1, 2).cumsum(axis=0).astype("u8"))
+        self.assert_same(self.load("out.npy"), numpy.arange(2048).reshape(-1, 2).cumsum(axis=0).astype("u8"))
         found = self.run_command("sum", "out.npy", "--rows", "2^9:1K").stdout.split()
         self.assertEqual([int(v) for v in found], numpy.arange(1024, 2048).reshape(-1, 2).sum(axis=0).tolist())
 
@@ -141,7 +141,7 @@ class Verify(CommandTest):
 
     def test_any_nan_is_as_good_as_another(self):
         self.save("in.npy", numpy.array([numpy.inf, -numpy.inf, 1], "f4"))
-        sums = running_sums(numpy.load(self.path("in.npy")), "f32")
+        sums = running_sums(self.load("in.npy"), "f32")
         sums.view("u4")[1:] = 0x7fc12345, 0xffc54321
         self.save("out.npy", sums)
         self.run_command("verify", "in.npy", "out.npy")

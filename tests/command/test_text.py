@@ -45,7 +45,7 @@ class Text(CommandTest):
                 self.assertEqual(self.read("out.npy"), self.read("expected.npy"))
                 self.run_command("scan", "plain.npy", "-qfo", "out.csv", *wrap)
                 found = table_of(self.read("out.csv"), NAMES[SUM_TYPES[name]])
-                expected = numpy.load(self.path("expected.npy"))
+                expected = self.load("expected.npy")
                 numbers = ~numpy.isnan(expected) if name[0] == "f" else numpy.full(expected.shape, True)
                 self.assertTrue((found[numbers].tobytes() == expected[numbers].tobytes()))
                 self.assertTrue((found[~numbers] != found[~numbers]).all())
@@ -63,7 +63,7 @@ class Text(CommandTest):
         self.assert_refused(DATA, "verify", "none.npy", "sums.csv", says=["has"])
         self.write("sums.csv", b"")
         self.run_command("scan", "sums.csv", "--input-format", "csv", "--columns", 3, "-qo", "out.npy")
-        self.assert_same(numpy.load(self.path("out.npy")), numpy.zeros((0, 3), "f8"))
+        self.assert_same(self.load("out.npy"), numpy.zeros((0, 3), "f8"))
         self.assert_refused(DATA, "scan", "sums.csv", "-o", "no.npy", says="has no lines")
         self.assert_refused(DATA, "scan", "sums.csv", "--input-format", "csv", "--columns", 3, "--field", "a", "-o",
                             "no.npy", says="has no lines")
@@ -78,7 +78,7 @@ class Text(CommandTest):
         self.write("in.csv", "".join(w + "\n" for w in words).encode())
         self.run_command("sort", "in.csv", "--input-format", "csv", "--type", "f64", "-qfo", "out.npy")
         expected = numpy.sort(numpy.array([float(w) for w in words]))
-        self.assertEqual(numpy.load(self.path("out.npy"))[:, 0].tolist()[:-1], expected.tolist()[:-1])
+        self.assertEqual(self.load("out.npy")[:, 0].tolist()[:-1], expected.tolist()[:-1])
         floats = [w for w in words if "e-324" not in w and "e-308" not in w and "308" not in w and "e-4" not in w and "e-9" not in w and
                   len(w) < 100]
         self.write("in.csv", "".join(w + "\n" for w in floats).encode())
@@ -92,7 +92,7 @@ class Text(CommandTest):
             near = [n for n in near if numpy.isfinite(n)]
             return min(near, key=lambda n: (abs(fractions.Fraction(float(n)) - exact), n.view("u4") & 1))
         expected = numpy.sort(numpy.array([nearest(w) for w in floats], "f4"))
-        found = numpy.load(self.path("out.npy"))[:, 0]
+        found = self.load("out.npy")[:, 0]
         self.assertEqual(found.tolist()[:-1], expected.tolist()[:-1])
 
     def test_shortest_digits(self):
@@ -137,8 +137,7 @@ class Text(CommandTest):
                               (b"1,2\n3,4.5\n", ["--type", "f64"])):
             with self.subTest(data=data):
                 self.write("in.csv", data)
-                self.run_command("scan", "in.csv", "-qfo", "out.npy", *options)
-                self.assert_same(numpy.load(self.path("out.npy")), expected)
+                self.assert_same(self.scanned("in.csv", *options), expected)
                 found = self.run_command("scan", "-", "--input-format", "csv", "-qo-", "--output-format", "npy", *options, input=data)
                 self.assertEqual(found.stdout, self.read("out.npy"))
         for name, data in (("in.tsv", b"1\t2\n3\t4.5\n"), ("in.txt", b"1 2\n3\t  4.5\n"), ("in.txt", b"# a b\n 1 2 \n3 4.5\n"),
@@ -146,8 +145,7 @@ class Text(CommandTest):
                            ("in.txt", b"# first\n# a b\n1 2\n# middle\n3 4.5\n# e f\n# 3 4 5"), ("in.txt", b"# a b\nc d\n1 2\n3 4.5\n"),
                            ("in.tsv", b"#a\tb\n1\t2\n3\t4.5\n")):
             self.write(name, data)
-            self.run_command("scan", name, "-qfo", "out.npy")
-            self.assert_same(numpy.load(self.path("out.npy")), expected)
+            self.assert_same(self.scanned(name), expected)
 
     def test_names_are_kept(self):
         self.write("in.csv", b'time,"a, b",c\n1,2,3\n4,5,6\n')
@@ -234,12 +232,12 @@ class Text(CommandTest):
             self.assertEqual(self.run_command("scan", *words, "-qo-").stdout, sums)
         self.run_command("scan", "half.csv", "--continue", "f64.state", "-qo", "a.npy")
         self.run_command("scan", "whole.csv", "--continue", "f64.state", "-qo", "b.npy")
-        self.assertEqual(numpy.load(self.path("b.npy")).dtype, "f8")
+        self.assertEqual(self.load("b.npy").dtype, "f8")
         self.run_command("scan", "whole.csv", "--continue", "i64.state", "-qo", "c.npy")
         self.assert_refused(DATA, "scan", "half.csv", "--continue", "i64.state", "-qo", "d.npy", says=["line 3", "--type f64"])
         self.run_command("append", "half.csv", "--to", "to.npy", "-q")
         self.run_command("append", "whole.csv", "--to", "to.npy", "-q")
-        self.assertEqual(numpy.load(self.path("to.npy")).tolist(), [[3], [5.5], [6.5], [8.5]])
+        self.assertEqual(self.load("to.npy").tolist(), [[3], [5.5], [6.5], [8.5]])
         follower = self.start("scan", "-", "--input-format", "csv", "-qo", "-", stdin=subprocess.PIPE,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         follower.stdin.write(b"1\n")
@@ -277,7 +275,7 @@ class Text(CommandTest):
                 self.write("in.csv", data)
                 if sums is None:
                     self.run_command("scan", "in.csv", "-qfo", "out.npy", *words)
-                    self.assertEqual(numpy.load(self.path("out.npy")).tolist(), [[2]])
+                    self.assertEqual(self.load("out.npy").tolist(), [[2]])
                 else:
                     self.assertEqual(self.run_command("scan", "in.csv", "-qo-", *words).stdout, sums)
         for data, words, code, says in ((b"5\n9\n", ["--field", 5], USAGE, "'5'"), (b"nan\n9\n", ["--field", "nan"], USAGE, "'nan'"),
@@ -287,7 +285,7 @@ class Text(CommandTest):
             self.assert_refused(code, "scan", self.write("in.csv", data), "-o", "no.npy", *words, says=says)
         self.write("in.csv", b"0\n5\n9\n")
         self.run_command("append", "in.csv", "--to", "to.npy", "--field", 0, "-q")
-        self.assertEqual(numpy.load(self.path("to.npy")).tolist(), [[0], [5], [14]])
+        self.assertEqual(self.load("to.npy").tolist(), [[0], [5], [14]])
         self.run_command("verify", "in.csv", "to.npy", "--field", 0, "-q")
         self.assertEqual(self.run_command("sum", "in.csv", "--rows", "1:3", "--field", 0).stdout,
                          self.run_command("sum", "in.csv", "--rows", "1:3").stdout)
@@ -355,7 +353,7 @@ class Text(CommandTest):
                 self.run_command("scan", "out.txt" if words else name, "-qfo", other, *words)
                 for picked in [], ["--field", "unit price"]:
                     self.run_command("scan", other, "-qfo", "again.npy", *words, *picked)
-                    self.assertEqual(numpy.load(self.path("again.npy")).tolist(),
+                    self.assertEqual(self.load("again.npy").tolist(),
                                      [list(range(1, 2 if picked else columns + 1))], other)
         self.assertEqual(self.run_command("scan", "in.csv", "-qo-").stdout.split(b"\n")[0],
                          b'unit price,qty,a\tb,,"5"" pipe"')
@@ -369,7 +367,7 @@ class Text(CommandTest):
         for other in "read.csv", "read.tsv", "read.txt":
             self.run_command("scan", "in.txt", "-qo", other)
             self.run_command("scan", other, "-qfo", "again.npy")
-            self.assertEqual(numpy.load(self.path("again.npy")).tolist(), [[1, 2, 3, 4, 5]], other)
+            self.assertEqual(self.load("again.npy").tolist(), [[1, 2, 3, 4, 5]], other)
             self.run_command("scan", other, "-qfo", "again.csv")
             self.assertEqual(self.read("again.csv").replace(b'""', b""), quoted + b"1,2,3,4,5\n")
         self.write("in.csv", b",a\n1,2\n")
@@ -411,7 +409,7 @@ class Text(CommandTest):
         self.assertEqual(self.run_command("scan", "in.csv", "in.csv", "-o-", "--field", 1).stderr.count(said.encode()), 2)
         self.write("in.csv", b'"2020","2021"\n5,6\n7,8\n')
         self.run_command("scan", "in.csv", "--field", "2021", "-qo", "out.npy")
-        self.assertEqual(numpy.load(self.path("out.npy")).tolist(), [[6], [14]])
+        self.assertEqual(self.load("out.npy").tolist(), [[6], [14]])
         for data, words, sums in ((b'"12abc"\n4\n', [], b'"12abc"\n4\n'), (b"12abc\n4\n", ["--field", "12abc"], b'"12abc"\n4\n'),
                                   (b"-x\n4\n", [], b"-x\n4\n"), (b"1a,2b\n4,5\n", [], b"1a,2b\n4,5\n"), (b"k,1a\nx,5\n", ["--field", 1], b'"1a"\n5\n')):
             self.write("in.csv", data)
@@ -440,7 +438,7 @@ class Text(CommandTest):
         self.write("in.txt", b"1,2\n3,4\n")  # numpy.savetxt(delimiter=",")
         self.assert_refused(DATA, "scan", "in.txt", "-o", "out.npy", says=["'1,2'", "--input-format csv"])
         self.run_command("scan", "in.txt", "--input-format", "csv", "-qo", "out.npy")
-        self.assertEqual(numpy.load(self.path("out.npy")).tolist(), [[1, 2], [4, 6]])
+        self.assertEqual(self.load("out.npy").tolist(), [[1, 2], [4, 6]])
 
     def test_every_subcommand(self):
         table = RNG.integers(0, 1000, (4000, 3)).astype("f8") / 4
@@ -458,18 +456,18 @@ class Text(CommandTest):
                              self.run_command(words[0], "plain.npy", *words[1:]).stdout)
         self.run_command("append", "in.csv", "--to", "to.npy", "-q")
         self.run_command("append", "in.csv", "--to", "to.npy", "-q")
-        self.assert_same(numpy.load(self.path("to.npy")), running_sums(numpy.concatenate([table, table]), "f64"))
+        self.assert_same(self.load("to.npy"), running_sums(numpy.concatenate([table, table]), "f64"))
         self.run_command("scan", "in.csv", "--continue", "state", "-qo", "a.csv")
         self.run_command("scan", "in.csv", "--continue", "state", "-qo", "b.csv")
         both = table_of(b"".join(self.read(name).split(b"\n", 1)[1] for name in ("a.csv", "b.csv")), "f8")
-        self.assert_same(both, numpy.load(self.path("to.npy")))
+        self.assert_same(both, self.load("to.npy"))
         self.write("carry.csv", b"1,2,3\n")
         self.run_command("scan", "in.csv", "--carry-in", "carry.csv", "--carry-out", "total.csv", "-qfo", "out.npy")
-        self.assert_same(numpy.load(self.path("out.npy")), running_sums(table, "f64", numpy.array([1.0, 2, 3])))
+        self.assert_same(self.load("out.npy"), running_sums(table, "f64", numpy.array([1.0, 2, 3])))
         self.assertEqual(self.read("total.csv").split(b"\n")[-2], self.read("total.csv").split(b"\n")[0])
         self.run_command("gen", "--type", "f32", "--rows", 70, "--columns", 1000, "-o", "gen.csv")
         self.run_command("gen", "--type", "f32", "--rows", 70, "--columns", 1000, "-o", "gen.npy")
-        self.assert_same(table_of(self.read("gen.csv"), "f4"), numpy.load(self.path("gen.npy")))
+        self.assert_same(table_of(self.read("gen.csv"), "f4"), self.load("gen.npy"))
         found = json.loads(self.run_command("info", "in.csv", "--json").stdout)
         self.assertEqual((found["format"], found["shape"], found["type"]), ("csv", [4000, 3], "f64"))
 
@@ -555,7 +553,7 @@ class Text(CommandTest):
         self.write("long.csv", b"1," * 10**6 + b"1\n")
         self.assert_refused(OS_ERROR, "scan", "long.csv", "-o", "out.npy", "--memory", "1M", says=["line 1", "--memory"])
         self.run_command("scan", "long.csv", "-qo", "long.npy")
-        self.assertEqual(numpy.load(self.path("long.npy")).shape, (1, 10**6 + 1))
+        self.assertEqual(self.load("long.npy").shape, (1, 10**6 + 1))
 
     def test_ways_out(self):
         """A message names the options that help, of those that the command takes."""
@@ -577,7 +575,7 @@ class Text(CommandTest):
         """A state would have 131 rows of them; so few rows need none."""
         self.write("long.csv", b".5," * 10**6 + b".5\n" + b"1.5," * 10**6 + b"2.5\n")
         self.run_command("scan", "long.csv", "-qo", "out.npy", "--memory", "120M")
-        self.assertEqual(numpy.load(self.path("out.npy"))[:, -2:].tolist(), [[.5, .5], [2, 3]])
+        self.assertEqual(self.load("out.npy")[:, -2:].tolist(), [[.5, .5], [2, 3]])
         line = self.assert_refused(OS_ERROR, "scan", "long.csv", "-o", "no.npy", "--memory", "20M", says="--memory")
         self.assertIn("long.csv", line)
         self.assert_refused(OS_ERROR, "scan", "long.csv", "--continue", "state", "-o", "no.npy", "--memory", "120M", says="--memory")
@@ -610,7 +608,7 @@ class Text(CommandTest):
     def test_no_rows(self):
         self.write("in.csv", b"a,b\n")
         self.run_command("scan", "in.csv", "-qo", "out.npy")
-        self.assertEqual(numpy.load(self.path("out.npy")).shape, (0, 2))
+        self.assertEqual(self.load("out.npy").shape, (0, 2))
         self.assertEqual(self.run_command("scan", "in.csv", "-qo", "-").stdout, b"a,b\n")
 
 

@@ -30,13 +30,13 @@ class Count(CommandTest):
                                  "--first-bit", first)
                 digits = (sort_keys(keys.reshape(-1)) >> first) % 2**bits if bits < 8 * keys.itemsize else \
                     sort_keys(keys.reshape(-1)) >> first
-                self.assert_same(numpy.load(self.path("out.npy")), self.counts(digits, 999, 2**bits))
+                self.assert_same(self.load("out.npy"), self.counts(digits, 999, 2**bits))
 
     def test_any_file_is_bytes_and_a_range_is_one_subtraction(self):
         data = RNG.integers(0, 200, 300001, "u1")
         self.write("some.bin", data.tobytes())
         self.run_command("count", "some.bin", "--chunk", 65536, "-o", "counts.npy")
-        self.assert_same(numpy.load(self.path("counts.npy")), self.counts(data, 65536, 256))
+        self.assert_same(self.load("counts.npy"), self.counts(data, 65536, 256))
         self.run_command("scan", "counts.npy", "-o", "sums.npy")
         said = self.run_command("sum", "sums.npy", "--rows", "1:4").stdout.split()
         expected = numpy.bincount(data[65536:4 * 65536], minlength=256)
@@ -50,13 +50,13 @@ class Count(CommandTest):
         counts = self.counts(digits, 100, 64)
         totals = counts.sum(axis=0)
         ranks = numpy.cumsum(counts, axis=0) - counts + numpy.cumsum(totals) - totals
-        self.assert_same(numpy.load(self.path("r.npy")), ranks.astype("<u4"))
+        self.assert_same(self.load("r.npy"), ranks.astype("<u4"))
 
     def test_json_pipes_and_nothing(self):
         self.write("none.bin", b"")
         said = json.loads(self.run_command("count", "none.bin", "-o", "out.npy", "--json").stdout)
         self.assertEqual((said["chunks"], said["key_count"], said["bits"], said["type"]), (0, 0, 8, "u8"))
-        self.assertEqual(numpy.load(self.path("out.npy")).shape, (0, 256))
+        self.assertEqual(self.load("out.npy").shape, (0, 256))
         out = self.run_command("count", "-", "-o", "-", "-q", "--bits", 1, "--out-type", "u32", input=b"\1\2\3").stdout
         self.assertEqual(numpy.frombuffer(out, "<u4").tolist(), [1, 2])
 
@@ -175,7 +175,7 @@ class Hist(CommandTest):
         self.assertEqual(said["counts"], numpy.histogram(values, edges)[0].tolist(), "seed %d" % SEED)
         self.run_command("hist", "values.npy", "--edges", "edges.npy", "--weights", "weights.npy", "--chunk", 1000,
                          "-o", "sums.npy")
-        sums = numpy.load(self.path("sums.npy"))
+        sums = self.load("sums.npy")
         expected = numpy.zeros((9, 19))
         for i, (value, weight) in enumerate(zip(values, weights.astype(float))):
             bin = numpy.searchsorted(edges, value, "right") - 1
@@ -202,7 +202,7 @@ class Hist(CommandTest):
                 for words, wanted in expected.items():
                     command = ["hist", "values.npy", *options, *more, *words]
                     self.run_command(*command, "-qfo", "out.npy")
-                    out = numpy.load(self.path("out.npy"))
+                    out = self.load("out.npy")
                     self.assertEqual((out.shape, out.dtype), (wanted.shape, "<f8" if weigh is not None or "--density" in words else "<u8"))
                     numpy.testing.assert_allclose(out, wanted, rtol=1e-12, err_msg="%s, seed %d" % (command, SEED))
                     said = json.loads(self.run_command(*command, "--json").stdout)
@@ -213,10 +213,10 @@ class Hist(CommandTest):
                     numpy.testing.assert_allclose([float(line.split("\t")[2]) for line in printed], wanted, rtol=1e-12)
                 self.run_command("hist", "values.npy", *options, *more, "-qfo", "out.npy")
                 self.assertEqual(self.run_command("scan", "out.npy", "-fo", "sums.npy").stderr.count(b"has one row"), 0)
-                numpy.testing.assert_allclose(numpy.load(self.path("sums.npy")), expected[("--cumulative",)], rtol=1e-12)
+                numpy.testing.assert_allclose(self.load("sums.npy"), expected[("--cumulative",)], rtol=1e-12)
         self.run_command("hist", "values.npy", "--bins", 4, "--range", "0:100", "--chunk", 900, "--cumulative", "-qo", "rows.npy")
         chunks = [numpy.histogram(array[i:i + 900], 4, (0, 100))[0].cumsum() for i in range(0, 5000, 900)]
-        self.assert_same(numpy.load(self.path("rows.npy")), numpy.array(chunks, "<u8"))
+        self.assert_same(self.load("rows.npy"), numpy.array(chunks, "<u8"))
 
     def test_tables_are_one_list_and_it_is_said(self):
         table = random_table("u8", (50, 4))
@@ -226,7 +226,7 @@ class Hist(CommandTest):
             said = self.run_command(*command, "table.npy", "-o", "out.npy", "-f").stderr.decode()
             self.assertIn("200 ", said)
             self.assertIn("(50 x 4, as one list)", said)
-            self.assertEqual(numpy.load(self.path("out.npy")).reshape(-1).tolist(),
+            self.assertEqual(self.load("out.npy").reshape(-1).tolist(),
                              numpy.bincount(table.reshape(-1), minlength=256).tolist())
             self.assertIn("as one list", self.run_command("help", *command).stdout.decode())
         self.save("list.npy", table[:, 0])
@@ -321,7 +321,7 @@ class Hist(CommandTest):
         data = RNG.integers(0, 256, 10000, "u1")
         self.write("some.bin", data.tobytes())
         self.run_command("hist", "some.bin", "-o", "out.npy")
-        self.assert_same(numpy.load(self.path("out.npy")), numpy.bincount(data, minlength=256).astype("<u8"))
+        self.assert_same(self.load("out.npy"), numpy.bincount(data, minlength=256).astype("<u8"))
 
     def test_refusals(self):
         self.save("values.npy", random_table("f64", 10))
@@ -368,10 +368,10 @@ class Sort(CommandTest):
                 order = numpy.argsort(~ranks if descending else ranks, kind="stable")
                 self.run_command("sort", "keys.npy", "-o", "out.npy", "--values", "values.npy", "--values-out",
                                  "moved.npy", "-f", *descending)
-                self.assert_same(numpy.load(self.path("out.npy")), keys[order])
-                self.assert_same(numpy.load(self.path("moved.npy")), values[order])
+                self.assert_same(self.load("out.npy"), keys[order])
+                self.assert_same(self.load("moved.npy"), values[order])
                 self.run_command("sort", "keys.npy", "-o", "order.npy", "--argsort", "-f", *descending)
-                self.assert_same(numpy.load(self.path("order.npy")), order.astype("<u4"))
+                self.assert_same(self.load("order.npy"), order.astype("<u4"))
 
     def test_raw_bits_and_json(self):
         keys = random_table("u32", 1000)
@@ -391,7 +391,7 @@ class Sort(CommandTest):
         self.save("keys.npy", keys)
         self.write("values.bin", values.tobytes())
         self.run_command("sort", "keys.npy", "-qo", "out.npy", "--values", "values.bin", "--values-out", "moved.npy")
-        self.assert_same(numpy.load(self.path("moved.npy")), values[numpy.argsort(keys, kind="stable")])
+        self.assert_same(self.load("moved.npy"), values[numpy.argsort(keys, kind="stable")])
 
     def test_refusals(self):
         self.save("keys.npy", random_table("u32", 10))
