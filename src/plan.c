@@ -154,7 +154,8 @@ table_status plan_make(const struct backend *backend, const struct scan *scan, t
     memset(plan, 0, offsetof(struct plan, pass));
     plan->strategy = choose_strategy(backend, scan, strategy, totals_only);
     plan->is_fused = plan->strategy == TABLE_STRATEGY_FUSED || (scan->state && scan->element->ordered);
-    plan->words_offset = layout_place(&layout, 1, sizeof(struct findings));
+    if (scan_finds(scan)) /* or small tables on a device would need memory for nothing */
+        plan->words_offset = layout_place(&layout, 1, sizeof(struct findings));
     if (backend->copy_rows && scan_names_memory(scan))
         place_named(plan, &layout, backend, scan);
     if (scan_has_rows_beside(scan))
