@@ -145,33 +145,54 @@ static bool is_flag(PyObject *value) { return left_out(value, Py_False) || value
 
 /* Whether nothing is asked that only the general way does; exclusive and reversed sums may be. */
 static bool is_plain(PyObject *const *values) {
-    return (!values[AXIS] || PyLong_CheckExact(values[AXIS])) && left_out(values[DTYPE], NULL) &&
-           is_flag(values[EXCLUSIVE]) && is_flag(values[REVERSE]) && left_out(values[START], NULL) &&
-           left_out(values[CHECK_OVERFLOW], Py_False) && left_out(values[STREAM], NULL) &&
-           left_out(values[STATE], NULL);
+    return left_out(values[DTYPE], NULL) && is_flag(values[EXCLUSIVE]) && is_flag(values[REVERSE]) &&
+           left_out(values[START], NULL) && left_out(values[CHECK_OVERFLOW], Py_False) &&
+           left_out(values[STREAM], NULL) && left_out(values[STATE], NULL);
 }
 
-/* NULL, perhaps with an exception, if the call is one for the general way. */
-static PyObject *sum_at_once(struct module_state *state, PyObject *const *values) {
-    const struct library *library = library_of(state, values[X]);
-    PyObject *out = left_out(values[OUT], NULL) ? NULL : values[OUT];
-    if (!library || (out && Py_TYPE(out) != Py_TYPE(values[X])) || !is_plain(values))
+/* NULL, with an exception if that is not for the general way to tell: it is to make the call. */
+static PyObject *run_at_once(const struct module_state *state, PyObject *const *objects, PyObject *axis,
+                             const table_scan_options *options) {
+    const struct library *library = library_of(state, objects[OF_X]);
+    bool is_plain = library && (!axis || PyLong_CheckExact(axis));
+    for (int i = OF_X + 1; i < OBJECTS; i++)
+        is_plain &= !objects[i] || Py_TYPE(objects[i]) == Py_TYPE(objects[OF_X]);
+    if (!is_plain)
         return NULL;
-    const long axis = values[AXIS] ? PyLong_AsLong(values[AXIS]) : 0;
-    if (axis == -1 && PyErr_Occurred())
-        return NULL;
-    const table_scan_options options = {.exclusive = values[EXCLUSIVE] == Py_True,
-                                        .reverse = values[REVERSE] == Py_True};
-    return library_sum(state, library, values[X], out, axis, &options);
+    call_was_ended(); /* an earlier one */
+    const long along = axis ? PyLong_AsLong(axis) : 0;
+    const bool is_number = along != -1 || !PyErr_Occurred();
+    PyObject *result = is_number ? library_run(state, library, objects, along, options) : NULL;
+    if (!result && PyErr_Occurred() && !PyErr_ExceptionMatches(PyExc_MemoryError) && !call_was_ended())
+        PyErr_Clear(); /* what is wrong, the general way says in numpy's words */
+    return result;
 }
+
+static PyObject *none_as_null(PyObject *value) { return value == Py_None ? NULL : value; }
 
 static PyObject *sum(struct module_state *state, PyObject *const *values) {
-    call_was_ended(); /* an earlier one */
-    PyObject *result = sum_at_once(state, values);
-    if (result || (PyErr_Occurred() && (PyErr_ExceptionMatches(PyExc_MemoryError) || call_was_ended())))
-        return result;
-    PyErr_Clear(); /* what is wrong, the general way says in numpy's words */
-    return general(state, values);
+    const table_scan_options options = {.exclusive = values[EXCLUSIVE] == Py_True,
+                                        .reverse = values[REVERSE] == Py_True};
+    PyObject *const objects[OBJECTS] = {[OF_X] = values[X], [OF_OUT] = none_as_null(values[OUT])};
+    PyObject *result = is_plain(values) ? run_at_once(state, objects, values[AXIS], &options) : NULL;
+    return result || PyErr_Occurred() ? result : general(state, values);
+}
+
+/* at_once(x, axis, out, flags, a, start): running results of x, or, if there is an `a`, its recurrence. `out` and start
+ * may be None. The answer is None if it is for the general way to make the call. */
+PyObject *core_at_once(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
+    if (count != 4 && count != 6)
+        return PyErr_Format(PyExc_TypeError, "at_once() takes 4 or 6 arguments, %zd were given", count);
+    table_scan_options options = {0};
+    PyObject *const objects[OBJECTS] = {[OF_X] = arguments[0],
+                                        [OF_OUT] = none_as_null(arguments[2]),
+                                        [OF_A] = count > 4 ? arguments[4] : NULL,
+                                        [OF_START] = count > 4 ? none_as_null(arguments[5]) : NULL};
+    const long flags = PyLong_AsLong(arguments[3]);
+    if (PyErr_Occurred() || flags_read(&options, (int)flags, FLAG_EXCLUSIVE | FLAG_REVERSE) != 0)
+        return NULL;
+    PyObject *result = run_at_once(PyModule_GetState(module), objects, arguments[1], &options);
+    return result || PyErr_Occurred() ? result : Py_NewRef(Py_None);
 }
 
 PyObject *core_cumsum(PyObject *module, PyObject *const *arguments, Py_ssize_t count, PyObject *names) {

@@ -1,4 +1,4 @@
-/* Libraries whose plain calls of cumsum() are made at once, a row for each: numpy; what has DLPack's exchange table, as
+/* Libraries whose plain calls are made at once, a row for each: numpy; what has DLPack's exchange table, as
  * torch has; and CuPy, which has none, by the attributes that every version of it has. */
 #include "dlpack.h"
 #include "module.h"
@@ -73,7 +73,10 @@ PyObject *core_cupy_is_here(PyObject *module, PyObject *tuple) {
     Py_RETURN_NONE;
 }
 
-static table_type promoted(table_type type) {
+/* The type of results by default: extremes have that of the values. */
+static table_type promoted(table_operation operation, table_type type) {
+    if (operation != TABLE_SUM && operation != TABLE_PRODUCT)
+        return type;
     switch (type) {
     case TABLE_U8:
     case TABLE_U16:
@@ -280,58 +283,113 @@ const struct library *library_of(const struct module_state *state, PyObject *x) 
 }
 
 /* Whether the device is the current one of the library, on which its calls on a stream work. It is asked anew for each
- * call: where there is one GPU alone that would not be needed, but to know it starts CUDA in this process. */
+ * call, unless there is one GPU alone beside the host. */
 static bool is_current(PyObject *current_device, int device) {
+    if (table_devices(NULL, 0) <= 2)
+        return true;
     PyObject *number = PyObject_CallNoArgs(current_device);
     const long current = number ? PyLong_AsLong(number) : -1;
     Py_XDECREF(number);
     return current == device;
 }
 
-/* Whether the sums are in `out`. */
-static bool sum_opened(struct module_state *state, const struct library *library, const struct array *in,
-                       const struct array *out, int axis, const table_scan_options *options) {
+/* Has the options name the library's stream, if a call on CUDA can be queued there. */
+static bool has_stream(const struct module_state *state, const struct library *library, const struct array *array,
+                       table_scan_options *options) {
+    return library->take && is_current(state->kept[library->current_device], array->device) &&
+           library->current_stream(state, array, &options->stream) == 0;
+}
+
+/* Whether the results are in `out`. */
+static bool scan_opened(const struct module_state *state, const struct library *library, const struct array *in,
+                        const struct array *out, int axis, const table_scan_options *options) {
+    const struct place place = {state, in};
+    const struct tables_memory memory = {library->take, library->release, &place};
     struct tables tables;
     struct tables_run run = {.options = *options};
     table_status status;
-    if (!tables_same_shape(in, out) || tables_make(&tables, in, out, axis, TABLE_SUM, false) != 1)
+    if (!tables_same_shape(in, out) || tables_make(&tables, in, out, axis, options->operation, false) != 1)
         return false;
     if (tables.count == 0)
         return true;
-    if (in->device < 0) {
-        status = tables_scan_without_gil(&tables, &run);
-        if (status == TABLE_ERROR_HOST_MEMORY)
-            raise_status(status);
-        return status == TABLE_OK;
-    }
-    if (!library->take || tables_calls(&tables) > LAUNCHES_MOST ||
-        !is_current(state->kept[library->current_device], in->device) ||
-        library->current_stream(state, in, &run.options.stream) != 0)
-        return false;
-    const struct place place = {state, in};
-    const struct tables_memory memory = {library->take, library->release, &place};
-    return tables_queue(&tables, &run, &memory) == TABLE_OK;
+    if (in->device >= 0)
+        return tables_calls(&tables) <= LAUNCHES_MOST && has_stream(state, library, in, &run.options) &&
+               tables_queue(&tables, &run, &memory) == TABLE_OK;
+    status = tables_scan_without_gil(&tables, &run);
+    if (status == TABLE_ERROR_HOST_MEMORY)
+        raise_status(status);
+    return status == TABLE_OK;
 }
 
-PyObject *library_sum(struct module_state *state, const struct library *library, PyObject *x, PyObject *out, long axis,
-                      const table_scan_options *options) {
-    struct array in, out_array;
-    PyObject *result = NULL;
-    if (library->open(state, &in, x, TO_READ) != 0)
-        return NULL;
-    axis += axis < 0 ? in.dims : 0;
-    const table_type type = promoted(in.type);
-    PyObject *sums = NULL;
-    if (axis >= 0 && axis < in.dims && type && out)
-        sums = Py_NewRef(out);
-    else if (axis >= 0 && axis < in.dims && type)
-        sums = library->empty ? empty_by(state, library->empty, &in, type) : empty_tensor(state, &in, type);
-    if (sums && library->open(state, &out_array, sums, out ? TO_WRITE : TO_WRITE_NEW) == 0) {
-        if (sum_opened(state, library, &in, &out_array, (int)axis, options))
-            result = Py_NewRef(sums);
-        array_close(&out_array);
+/* Has the options begin with `start`, if that is a row for each table, side by side. */
+static bool take_start(table_scan_options *options, const struct array *start, const struct array *x, int axis) {
+    Py_ssize_t below = start->itemsize;
+    if (start->type != table_kept_type(TABLE_RECURRENCE, x->type) || start->dims != x->dims - 1 ||
+        start->device != x->device)
+        return false;
+    for (int i = start->dims - 1; i >= 0; i--) {
+        const Py_ssize_t extent = x->shape[i < axis ? i : i + 1];
+        if (start->shape[i] != extent || (extent != 1 && start->stride[i] != below))
+            return false;
+        below *= extent;
     }
-    array_close(&in);
-    Py_XDECREF(sums);
-    return result;
+    options->carry_in = start->data;
+    return true;
+}
+
+/* Whether the results are in `out`, of a table in host memory alone: of several the general way knows which is faster.
+ */
+static bool recur_opened(const struct module_state *state, const struct library *library, struct array *arrays,
+                         bool has_start, int axis, const table_scan_options *options) {
+    struct array *const a = &arrays[OF_A], *const b = &arrays[OF_X], *const out = &arrays[OF_OUT];
+    const struct place place = {state, b};
+    const struct tables_memory memory = {library->take, library->release, &place};
+    struct recurrence of = {.options = *options};
+    const bool is_factor = a->type == b->type || (!a->dims && a->type == table_kept_type(TABLE_RECURRENCE, b->type));
+    if (!is_factor || out->type != b->type || a->device != b->device || out->device != b->device ||
+        (has_start && !take_start(&of.options, &arrays[OF_START], b, axis)) ||
+        !recurrence_of_axes(&of, a, b, out, axis) || of.options.tables * of.b.rows * of.b.columns == 0)
+        return false;
+    if (b->device >= 0)
+        return has_stream(state, library, b, &of.options) && recurrence_queue(&of, &memory) == TABLE_OK;
+    return of.options.tables == 1 && recurrence_run_here(&of) == TABLE_OK;
+}
+
+/* `out`, or a new array of the type of results by default. NULL, perhaps with an exception: there is no such axis or
+ * type. */
+static PyObject *results_for(const struct module_state *state, const struct library *library, const struct array *x,
+                             PyObject *const *objects, long axis, table_operation operation) {
+    const table_type type = objects[OF_A] ? x->type : promoted(operation, x->type);
+    if (axis < 0 || axis >= x->dims || !type)
+        return NULL;
+    if (objects[OF_OUT])
+        return Py_NewRef(objects[OF_OUT]);
+    return library->empty ? empty_by(state, library->empty, x, type) : empty_tensor(state, x, type);
+}
+
+PyObject *library_run(const struct module_state *state, const struct library *library, PyObject *const *objects,
+                      long axis, const table_scan_options *options) {
+    struct array arrays[OBJECTS], *const x = &arrays[OF_X];
+    const enum use out_use = objects[OF_OUT] ? TO_WRITE : TO_WRITE_NEW;
+    PyObject *all[OBJECTS];
+    int opened = OF_X + 1;
+    bool done = false;
+    if (library->open(state, x, objects[OF_X], TO_READ) != 0)
+        return NULL;
+    axis += axis < 0 ? x->dims : 0;
+    memcpy(all, objects, sizeof all);
+    all[OF_OUT] = results_for(state, library, x, objects, axis, options->operation);
+    for (bool is_open = all[OF_OUT] != NULL; is_open && opened < OBJECTS; opened += is_open)
+        is_open = !all[opened] ||
+                  library->open(state, &arrays[opened], all[opened], opened == OF_OUT ? out_use : TO_READ) == 0;
+    if (opened == OBJECTS && all[OF_A])
+        done = recur_opened(state, library, arrays, all[OF_START], (int)axis, options);
+    else if (opened == OBJECTS)
+        done = scan_opened(state, library, x, &arrays[OF_OUT], (int)axis, options);
+    while (opened-- > 0)
+        if (all[opened])
+            array_close(&arrays[opened]);
+    if (!done)
+        Py_CLEAR(all[OF_OUT]);
+    return all[OF_OUT];
 }

@@ -8,6 +8,7 @@ static PyObject *core_cuda_unavailable(PyObject *module, PyObject *nothing) {
 
 static PyMethodDef methods[] = {
     {"cumsum", (PyCFunction)(void (*)(void))core_cumsum, METH_FASTCALL | METH_KEYWORDS, core_cumsum_doc},
+    {"at_once", (PyCFunction)(void (*)(void))core_at_once, METH_FASTCALL, NULL},
     {"scan", core_scan, METH_VARARGS, NULL},
     {"types_supported", core_types_supported, METH_VARARGS, NULL},
     {"kept_type", core_kept_type, METH_VARARGS, NULL},

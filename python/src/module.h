@@ -59,6 +59,7 @@ int flags_read(table_scan_options *options, int flags, int known);
 
 /* cumsum.c */
 PyObject *core_cumsum(PyObject *module, PyObject *const *arguments, Py_ssize_t count, PyObject *names);
+PyObject *core_at_once(PyObject *module, PyObject *const *arguments, Py_ssize_t count);
 extern const char core_cumsum_doc[];
 
 /* libraries.c */
@@ -70,10 +71,12 @@ PyObject *core_cupy_is_here(PyObject *module, PyObject *arguments);
 struct library;
 const struct library *library_of(const struct module_state *state, PyObject *x);
 
-/* `out`, or a new array of the library. NULL, perhaps with an exception, if the call is one for the general way, which
- * knows what is not plain and says what is wrong. */
-PyObject *library_sum(struct module_state *state, const struct library *library, PyObject *x, PyObject *out, long axis,
-                      const table_scan_options *options);
+/* The running results of x, or with `a` its recurrence, in `out` or a new array of the library. What is not given is
+ * NULL. NULL, perhaps with an exception, if the call is one for the general way, which knows what is not plain and
+ * says what is wrong. */
+enum { OF_X, OF_OUT, OF_A, OF_START, OBJECTS };
+PyObject *library_run(const struct module_state *state, const struct library *library, PyObject *const *objects,
+                      long axis, const table_scan_options *options);
 
 /* scan.c */
 PyObject *core_scan(PyObject *module, PyObject *arguments);

@@ -2,6 +2,8 @@
  * extremes of such arrays. */
 #include "module.h"
 
+#include <string.h>
+
 enum { A, B, H, START, STATE, WORKSPACE, ARRAYS };
 
 static bool tables_of(table_view *view, ptrdiff_t *step, const struct array *array) {
@@ -29,6 +31,75 @@ table_status recurrence_workspace(const struct recurrence *of, size_t *bytes) {
 table_status recurrence_run(const struct recurrence *of, bool on_stream) {
     const table_view *const h = of->h.type ? &of->h : NULL;
     return (on_stream ? table_linear_recurrence_async : table_linear_recurrence)(&of->a, &of->b, h, &of->options);
+}
+
+/* The axes from one up to another as one, `which` of three; whether they lie so. */
+static bool join_axes(const struct array *array, int from, int to, int which, struct array *three) {
+    Py_ssize_t extent = 1, stride = 0;
+    for (int i = to - 1; i >= from; i--) {
+        if (array->shape[i] == 1)
+            continue;
+        if (extent > 1 && array->stride[i] != extent * stride)
+            return false;
+        stride = extent > 1 ? stride : array->stride[i];
+        extent *= array->shape[i];
+    }
+    three->shape[which] = extent;
+    three->stride[which] = stride;
+    return true;
+}
+
+static bool in_three_axes(struct array *array, int axis) {
+    struct array three = {.dims = 3};
+    if (!join_axes(array, 0, axis, 0, &three) || !join_axes(array, axis, axis + 1, 1, &three) ||
+        !join_axes(array, axis + 1, array->dims, 2, &three))
+        return false;
+    array->dims = three.dims;
+    memcpy(array->shape, three.shape, 3 * sizeof *three.shape);
+    memcpy(array->stride, three.stride, 3 * sizeof *three.stride);
+    return true;
+}
+
+/* Adds axes of one place in front, so that there are as many as b has. Whether `a` broadcasts to b. */
+static bool broadcast(struct array *a, const struct array *b) {
+    const int more = b->dims - a->dims;
+    if (more < 0)
+        return false;
+    for (int i = b->dims - 1; i >= 0; i--) {
+        a->shape[i] = i < more ? 1 : a->shape[i - more];
+        a->stride[i] = i < more ? 0 : a->stride[i - more];
+        if (a->shape[i] != 1 && a->shape[i] != b->shape[i])
+            return false;
+    }
+    a->dims = b->dims;
+    return true;
+}
+
+bool recurrence_of_axes(struct recurrence *of, struct array *a, struct array *b, struct array *h, int axis) {
+    return broadcast(a, b) && tables_same_shape(b, h) && in_three_axes(a, axis) && in_three_axes(b, axis) &&
+           in_three_axes(h, axis) && recurrence_describe(of, a, b, h);
+}
+
+table_status recurrence_run_here(struct recurrence *of) {
+    struct call call;
+    if (of->options.tables * of->b.rows * of->b.columns < VALUES_WITH_GIL)
+        return recurrence_run(of, false);
+    return CALL(&call, &of->options.threads, recurrence_run(of, false));
+}
+
+table_status recurrence_queue(struct recurrence *of, const struct tables_memory *memory) {
+    struct call call;
+    void *taken;
+    size_t bytes = 0;
+    table_status status = recurrence_workspace(of, &bytes);
+    if (status != TABLE_OK)
+        return status;
+    if (!memory_take(memory, bytes, &of->options, &taken))
+        return TABLE_ERROR_DEVICE_MEMORY;
+    status = CALL(&call, &of->options.threads, recurrence_run(of, true));
+    if (taken)
+        memory->release(taken);
+    return status;
 }
 
 /* False: h shares memory with a or b, but is not b. */

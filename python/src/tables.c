@@ -236,6 +236,7 @@ static struct memo memo_of(const struct tables *tables, const struct tables_run 
     }
     memo.options.exclusive = run->options.exclusive;
     memo.options.reverse = run->options.reverse;
+    memo.options.operation = run->options.operation;
     take_last_axis(tables, run, &memo.options);
     memo.bytes = run->workspace_bytes;
     return memo;
@@ -249,15 +250,17 @@ static bool workspace_as_before(const struct tables *tables, struct tables_run *
     return last.in.type && tables_calls(tables) == 1 && memcmp(&now, &last, sizeof now) == 0;
 }
 
+bool memory_take(const struct tables_memory *memory, size_t bytes, table_scan_options *options, void **taken) {
+    *taken = bytes > 0 ? memory->take(memory->context, bytes, &options->workspace) : NULL;
+    options->workspace_bytes = bytes;
+    return bytes == 0 || *taken;
+}
+
 static table_status queue_in_workspace(const struct tables *tables, struct tables_run *run,
                                        const struct tables_memory *memory) {
-    void *taken = NULL;
-    if (run->workspace_bytes) {
-        taken = memory->take(memory->context, run->workspace_bytes, &run->options.workspace);
-        if (!taken)
-            return TABLE_ERROR_DEVICE_MEMORY;
-        run->options.workspace_bytes = run->workspace_bytes;
-    }
+    void *taken;
+    if (!memory_take(memory, run->workspace_bytes, &run->options, &taken))
+        return TABLE_ERROR_DEVICE_MEMORY;
     const table_status status = tables_scan_without_gil(tables, run);
     if (taken)
         memory->release(taken);

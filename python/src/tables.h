@@ -54,6 +54,9 @@ struct tables_memory {
     const void *context;
 };
 
+/* Has the options name that much workspace, for which *taken is to be released, unless it is NULL. */
+bool memory_take(const struct tables_memory *memory, size_t bytes, table_scan_options *options, void **taken);
+
 /* Queues a call on run->options.stream. Its workspace is given back at once: who gets it next queues behind it. */
 table_status tables_queue(const struct tables *tables, struct tables_run *run, const struct tables_memory *memory);
 
@@ -68,6 +71,14 @@ struct recurrence {
 bool recurrence_describe(struct recurrence *of, const struct array *a, const struct array *b, const struct array *h);
 table_status recurrence_workspace(const struct recurrence *of, size_t *bytes);
 table_status recurrence_run(const struct recurrence *of, bool on_stream);
+
+/* Arrays of any axes, along one of b's, as recurrence_describe() takes them: whether they lie so. `a` broadcasts to b,
+ * and all become arrays of three axes. */
+bool recurrence_of_axes(struct recurrence *of, struct array *a, struct array *b, struct array *h, int axis);
+
+/* recurrence_run() in host memory, without the GIL where that is worth it; and tables_queue() for it. */
+table_status recurrence_run_here(struct recurrence *of);
+table_status recurrence_queue(struct recurrence *of, const struct tables_memory *memory);
 
 /* Both need no GIL. */
 table_status tables_scan(const struct tables *tables, struct tables_run *run);

@@ -10,7 +10,7 @@ import gpu
 import numpy as np
 import pytest
 import tuplescan
-from arrays import reference
+from arrays import WAYS, reference, same_bits
 from tuplescan import _calls, _core, _libraries
 from tuplescan._types import Options
 
@@ -140,6 +140,47 @@ def test_plain_calls_are_made_at_once(lib, monkeypatch):
             gpu.same(lib.get(out), wanted)
     x = lib.put(gpu.values((30, 4), "f4"))
     assert tuplescan.cumsum(x, out=x) is x
+
+
+def check_at_once(lib, call, given, options):
+    """That a call of arrays of the library has the bits of the general way of arrays of numpy, also into `out`."""
+    wanted = call(*given, **options)
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("scan", "library_of"):
+            patch.setattr(_calls, name, lambda *_: pytest.fail("not at once"))
+        there = [lib.put(x) for x in given]
+        options = {name: lib.put(x) if name == "start" else x for name, x in options.items()}
+        same_bits(lib.get(call(*there, **options)), wanted)
+        out = lib.put(np.zeros(wanted.shape, wanted.dtype.str))
+        assert call(*there, out=out, **options) is out
+        same_bits(lib.get(out), wanted)
+
+
+@pytest.mark.parametrize("axis", [0, 1, -1])
+def test_plain_calls_of_others_are_made_at_once(lib, monkeypatch, axis):
+    _libraries.library_of(lib.put(np.ones(3)))
+    own = _core.at_once
+    monkeypatch.setattr(_core, "at_once", lambda *of: None if isinstance(of[0], np.ndarray) else own(*of))
+    shape = (2, 300, 5)
+    for way, name, kind in itertools.product(WAYS, ("cummax", "cummin", "cumprod"), ("u1", "i4", "f4", "f8")):
+        if name != "cumprod" or kind != "u1":
+            check_at_once(lib, getattr(tuplescan, name), [gpu.values(shape, kind)], {"axis": axis, **way})
+    only = [tuple(extent if i == axis % 3 else 1 for i, extent in enumerate(shape)), shape[axis % 3 + 1 :]]
+    for way, kind, of in itertools.product(WAYS, ("f4", "f8"), (shape, *only, ())):
+        given = [np.asarray(np.random.default_rng(1).random(of), kind), gpu.values(shape, kind)]
+        check_at_once(lib, tuplescan.linear_recurrence, given, {"axis": axis, **way})
+        start = np.random.default_rng(2).random(np.delete(shape, axis)).astype(kind)
+        check_at_once(lib, tuplescan.linear_recurrence, given, {"axis": axis, "start": start, **way})
+
+
+def test_coefficients_that_are_not_b_s_go_the_general_way(lib):
+    b = gpu.values((300, 4), "f4")
+    for a in (np.full(3, 0.5, "f4")[:, None, None], np.full((4, 300), 0.5, "f4").T, np.full((300, 4), 0.5), 0.5):
+        if np.ndim(a) < 3:
+            gpu.same(lib.get(tuplescan.linear_recurrence(lib.put(a), lib.put(b))), tuplescan.linear_recurrence(a, b))
+        else:
+            with pytest.raises(ValueError, match="does not broadcast"):
+                tuplescan.linear_recurrence(lib.put(a), lib.put(b))
 
 
 def test_dask(lib):

@@ -9,7 +9,7 @@ from ._kinds import refuse_missing
 from ._libraries import NUMPY, library_of
 from ._operations import of_each_operation
 from ._threads import limited
-from ._types import PRODUCT, Options, sums_type, typed
+from ._types import PRODUCT, Options, bits_of, sums_type, typed
 
 
 def scan(x, options):
@@ -166,6 +166,10 @@ def _of_an_operation(name, operation):
     @limited
     def call(x, axis=0, dtype=None, out=None, *, exclusive=False, reverse=False, start=None, check_overflow=False,
              stream=None, state=None, return_rows=False, threads=None):  # fmt: skip
+        if dtype is start is stream is state is None and not check_overflow and not return_rows:
+            results = _core.at_once(x, axis, out, bits_of(exclusive, reverse, operation))
+            if results is not None:
+                return results
         options = Options(axis, dtype, out, exclusive, reverse, start, check_overflow, stream, state,
                           operation=operation, call=name)  # fmt: skip
         return (_with_rows if return_rows else scan)(x, options)
@@ -236,6 +240,10 @@ def linear_recurrence(a, b, axis=0, out=None, *, exclusive=False, reverse=False,
     >>> tuplescan.linear_recurrence([0.5, 0.5, 0.0, 0.5], [1.0, 0.0, 1.0, 0.0])  # begins anew at place 2
     array([1. , 0.5, 1. , 0.5])
     """
+    if state is None:
+        h = _core.at_once(b, axis, out, bits_of(exclusive, reverse), a, start)
+        if h is not None:
+            return h
     refuse_missing(b, "b")
     options = Options(axis, None, out, exclusive, reverse, start, state=state, call="linear_recurrence")
     return (library_of(b) or NUMPY).recurrence(a, b, options)

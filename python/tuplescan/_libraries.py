@@ -12,7 +12,7 @@ import numpy as np
 from . import _arrays, _core
 from ._errors import OverflowAt
 from ._kinds import COLUMNS, kind_of, refuse_lazy, refuse_missing, roots_of
-from ._tables import recur
+from ._tables import float_type, kept_in, recur
 from ._types import (BFLOAT16, BY_NAME, CHECK_OVERFLOW, NUMBERS, SUM, added_in, bfloat16, is_bfloat16,
                      sums_type, taken, typed)  # fmt: skip
 
@@ -421,9 +421,13 @@ class _OnCuda(_OnHost):
     def recurrence(self, a, b, options):
         if not self.on_cuda(b):
             return super().recurrence(a, b, options)
-        out = options.out
+        a, b, out = self.brought(a, b), self.resolved(b), options.out
+        if options.dtype in (None, self.name_of(b)) and not options.given("out", "exclusive", "reverse", "start"):
+            h = _core.at_once(b, options.axis, out, options.bits(), a, options.start)
+            if h is not None:
+                return h
         with self.working_on(b, None) as stream:
-            h = recur(self, self.brought(a, b), self.resolved(b), options, self._as_results(out, b), stream)
+            h = recur(self, a, b, options, self._as_results(out, b), stream)
         if out is None:
             return h
         if tuple(out.shape) != tuple(h.shape):
@@ -440,6 +444,10 @@ class _OnCuda(_OnHost):
 
     def brought(self, x, like):
         """x as an array where `like` is."""
+        if isinstance(x, (int, float)):  # nothing is copied from the host
+            made = self.empty((), kept_in(float_type(self.name_of(like))), like)
+            made[...] = x
+            return made
         x = self.seen_on_device(x)
         return self.resolved(x) if self.owns(x) and self.on_cuda(x) else self.put(seen_by_numpy(x, "x"), like)
 

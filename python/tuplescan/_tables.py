@@ -45,7 +45,8 @@ def float_type(name):
 
 def recur(library, a, b, options, h=None, stream=None):
     """h if it can be that, of the type of the results, or a new array: the recurrence of arrays of that library, on the
-    stream if there is one. Coefficients of small floats are f32, as the recurrence is: .999 of bfloat16 would be 1."""
+    stream if there is one. Where results are small floats, coefficients of another type become f32, as the recurrence
+    is: .999 of bfloat16 would be 1."""
     if np.broadcast_shapes(tuple(a.shape), tuple(b.shape)) != tuple(b.shape):
         raise ValueError(f"a: has the shape {tuple(a.shape)}, which does not broadcast to {tuple(b.shape)}, that of b")
     if not a.ndim:
@@ -71,7 +72,8 @@ def recur(library, a, b, options, h=None, stream=None):
         return h
     with _arrays.going_on(options.state, np.dtype(kept), rest, row, RECURRENCE) as memory:
         if math.prod(rest) and (extents[1] or memory is not None):
-            a = library.space.broadcast_to(library.cast(a, kept), coefficients_shape(a.shape, shape, axis))
+            a = library.cast(a, name if library.name_of(a) == name else kept)
+            a = library.space.broadcast_to(a, coefficients_shape(a.shape, shape, axis))
             tables = (
                 library.contiguous(a.reshape(three_axes(a.shape, axis))),
                 library.contiguous(library.cast(b, name)).reshape(extents),

@@ -117,6 +117,10 @@ EXCLUSIVE, REVERSE, CHECK_OVERFLOW, SKIP_NAN, OFFSETS, SHIFTED = 1, 2, 4, 8, 16,
 OPERATION = 8  # where the number of the operation begins
 
 
+def bits_of(exclusive, reverse, operation=SUM):
+    return (EXCLUSIVE if exclusive else 0) | (REVERSE if reverse else 0) | operation << OPERATION
+
+
 @dataclasses.dataclass(slots=True)
 class Options:
     """All that any call may be asked for; each call has those that it names. None and False: not asked for."""
@@ -140,12 +144,10 @@ class Options:
 
     def bits(self):
         return (
-            (EXCLUSIVE if self.exclusive else 0)
-            | (REVERSE if self.reverse else 0)
+            bits_of(self.exclusive, self.reverse, self.operation)
             | (CHECK_OVERFLOW if self.check_overflow else 0)
             | (SKIP_NAN if self.skip_nan else 0)
             | (SHIFTED if self.shifted else 0)
-            | self.operation << OPERATION
         )
 
     def given(self, *without):

@@ -11,10 +11,11 @@ from torch.autograd import forward_ad
 
 import tuplescan
 
+from . import _core
 from ._libraries import library_of
 from ._operations import GRADIENTS, before, exclusive_of, of_coefficients, of_each_operation, taken_here
 from ._tables import kept_in, recur
-from ._types import PRODUCT, Options, identity, taken
+from ._types import PRODUCT, SUM, Options, bits_of, identity, taken
 
 try:  # what torch makes its own gradients for operators of libraries of, and does not promise to keep
     from torch._functorch.utils import enable_single_level_autograd_function
@@ -169,7 +170,7 @@ def _accumulated(name):
             return results
         if x.dtype == torch.bfloat16 and not x.is_cuda:  # so that it need not go by numpy
             return results.copy_(accumulate(x.float(), dim, reverse))
-        return getattr(tuplescan, name)(x, dim, out=results, reverse=reverse, dtype=x.dtype)
+        return getattr(tuplescan, name)(x, dim, out=results, reverse=reverse)
 
     return accumulate
 
@@ -400,8 +401,16 @@ def _at_once(name, *arguments):
     return _differentiable[name](*arguments)
 
 
-# What tuplescan.cumsum() itself sums into the type that torch has it in.
-_AS_TORCH = {x for x in _REALS if x != torch.uint8 and (x, x if x.is_floating_point else torch.int64) in _DIRECT}
+# Whose results are of the type that torch has them in.
+_AS_TORCH = {x for x in _REALS if x != torch.uint8}
+
+
+def _plain(operation, x, dim, exclusive, reverse, *recurrence):
+    """The results of the C call at once, which looks itself whether a tensor wants a gradient; None if it is not to
+    make them."""
+    if not _without_operator() or x.dtype not in _AS_TORCH:
+        return None
+    return _core.at_once(x, dim, None, bits_of(exclusive, reverse, operation), *recurrence)
 
 
 def _checked_dim(x, dim):
@@ -451,9 +460,9 @@ def cumsum(x, dim=0, dtype=None, *, exclusive=False, reverse=False, start=None):
     >>> x.grad
     tensor([1., 1., 0.])
     """
-    if dtype is None and start is None and _without_operator(x) and x.dtype in _AS_TORCH and x.is_contiguous():
-        if -x.dim() <= dim < x.dim():
-            return tuplescan.cumsum(x.detach() if x.requires_grad else x, dim, exclusive=exclusive, reverse=reverse)
+    sums = _plain(SUM, x, dim, exclusive, reverse) if dtype is start is None else None
+    if sums is not None:
+        return sums
     dim = _checked_dim(x, dim)
     if start is not None:
         return _started(x, dim, _sums_type(x, dtype), exclusive, reverse, start)
@@ -571,6 +580,9 @@ _FLOATS = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 
 def _of_an_operation(name, operation):
     def call(x, dim=0, dtype=None, *, exclusive=False, reverse=False):
+        results = _plain(operation, x, dim, exclusive, reverse) if dtype is None else None
+        if results is not None:
+            return results
         dim, dtype = _checked_dim(x, dim), _sums_type(x, dtype) if operation == PRODUCT else dtype
         x = x if dtype is None else x.to(dtype)
         if x.dtype not in _REALS:
@@ -630,6 +642,11 @@ def linear_recurrence(a, b, dim=0, *, exclusive=False, reverse=False, start=None
     >>> h.detach(), a.grad
     (tensor([1.0000, 0.5000, 4.2500]), tensor([0.0000, 0.5000, 0.5000]))
     """
+    if isinstance(a, (int, float)) and b.dtype in _FLOATS:
+        a = torch.full((), a, dtype=_kept(b.dtype), device=b.device)  # on CUDA no copy from the host
+    h = _plain(SUM, b, dim, exclusive, reverse, a, start)
+    if h is not None:
+        return h
     dim = _checked_dim(b, dim)
     dtype = torch.promote_types(a.dtype, b.dtype) if isinstance(a, torch.Tensor) and a.dim() else b.dtype
     dtype = dtype if dtype.is_floating_point or dtype.is_complex else torch.get_default_dtype()
