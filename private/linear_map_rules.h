@@ -25,12 +25,13 @@
  * than that a map is constant. */
 
 /* What is known of the values. Compilers are told it as a constant, and leave out what it makes needless. Where a value
- * behind a run comes out finite by MAP_RESETS, or by MAP_PLAIN if none of its rows is a reset, it and the map have the
- * bits that MAP_CAREFUL gives: what is not finite on the way stays so to the end. */
+ * behind a run comes out finite by MAP_RESETS, or by MAP_PLAIN if none of its rows is a reset or none of its factors has
+ * a minus sign, it and the map have the bits that MAP_CAREFUL gives: what is not finite on the way stays so to the end,
+ * and a factor of 0 makes the products +0.0 by itself. */
 #ifndef LINEAR_MAP_KNOWN
 #define LINEAR_MAP_KNOWN
 enum map_known {
-    MAP_PLAIN,   /* finite, no resets */
+    MAP_PLAIN,   /* finite, and with a reset no factor has a minus sign; the caller keeps the truths of resets */
     MAP_RESETS,  /* finite */
     MAP_CAREFUL, /* nothing */
     MAP_PRODUCT  /* nothing, and they are running products */
@@ -88,6 +89,15 @@ MAP_INLINE struct MAP_NAME(map)
     if (known == MAP_PRODUCT)
         map.term = MAP_IF(earlier.reset, term);
     return map;
+}
+
+/* The map of two rows that follow each other. Their rests are +0.0, and by MAP_PLAIN their product's error is the rest. */
+MAP_INLINE struct MAP_NAME(map)
+    MAP_NAME(map_of_two_rows)(struct MAP_NAME(map) later, struct MAP_NAME(map) earlier, enum map_known known) {
+    const MAP_VALUE zero = MAP_IF(MAP_ALL_FALSE, later.factor), factor = MAP_MUL(later.factor, earlier.factor);
+    const MAP_VALUE rest = MAP_ADD(MAP_FMA(later.factor, earlier.factor, -factor), zero);
+    const struct MAP_NAME(map) map = {factor, rest, MAP_NAME(map_apply)(later, earlier.term, known), MAP_ALL_FALSE};
+    return known == MAP_PLAIN ? map : MAP_NAME(map_after)(later, earlier, known);
 }
 
 /* The map of a unit, or of a block of units, as it is kept: what has gathered in the rest moves into the factor. A rest

@@ -64,6 +64,8 @@ DEVICE uint64_t nanoseconds() {
 
 /* All threads of the block meet; after it each sees all that the others wrote to shared and global memory before it. */
 DEVICE void block_barrier() { __syncthreads(); }
+/* block_barrier() that also tells each thread whether any of them voted so. */
+DEVICE bool block_barrier_any(bool vote) { return __syncthreads_or(vote) != 0; }
 
 /* Keeps the compiler from moving the loads above it below the additions after it, which it does with integers, until
  * two loads are under way instead of all. `never` is false, but in a way that the compiler cannot know. */

@@ -1,8 +1,9 @@
 /* Between tables anywhere in memory and tiles in shared memory.
  *
  * A tile is 2^log_units units, one below the other, by 2^log_across columns. A thread has a run of RUN_ROWS rows of one
- * column. In shared memory rows lie side by side, and after each run there is a gap of a row, so that the lanes of a
- * warp, which have neighbouring columns and runs, read from different banks. */
+ * column. In shared memory a tile is 2^(log_units + log_across) lanes wide: the columns of its units, side by side. After
+ * each run there is a gap of a row, so that the threads of a warp, which have neighbouring lanes and runs, read from
+ * different banks. */
 #ifndef OPERATORS_CELLS_CUH
 #define OPERATORS_CELLS_CUH
 
@@ -15,16 +16,19 @@ template <class VALUE> HOST_DEVICE constexpr unsigned most_threads() {
     return TILE_ACROSS_BYTES / sizeof(VALUE) * UNIT_RUNS;
 }
 
-/* How cells are read and written: by vectors of 16 bytes, of values as they are kept or of small floats; by single
- * values as they are kept; or by single values of any type, at any address. */
-enum class cell_access : uint8_t { VECTORS, SMALL_VECTORS, VALUES, ANY };
+/* How cells are read and written: by vectors of 16 bytes, of values as they are kept or of small floats; by vectors of
+ * rows of one column, which lie one after the other; by single values as they are kept; or by single values of any type, at any
+ * address. */
+enum class cell_access : uint8_t { VECTORS, SMALL_VECTORS, ROWS, VALUES, ANY };
 
 /* One table of a pass: strides and steps in elements. */
+enum cell_role : uint8_t { CELLS_IN, CELLS_OUT, CELLS_OF_FACTORS, CELL_ROLES };
 struct cell_table {
     unsigned char *data;
     ptrdiff_t stride, step;
     any_type any;
     cell_access access;
+    cell_role role;
 };
 
 /* Factors that are the same in all rows, or in all columns, are there once in a tile. Shifted factors: a row has the
@@ -57,6 +61,17 @@ struct operator_place {
     bool is_last; /* of a continued table */
     DEVICE bool has_row(unsigned row) const { return row >= missing && row < rows; }
 };
+
+/* The place of a tile of units that lie side by side. LOG_LANES: its lanes, if the compiler knows them. */
+constexpr unsigned UNKNOWN_LANES = 32;
+template <unsigned LOG_LANES = UNKNOWN_LANES> struct unit_place : operator_place {
+    ptrdiff_t cells[CELL_ROLES]; /* bytes from each table's `data` to the tile's first cell, or to where it would be */
+
+    static HOST_DEVICE unsigned log_lanes(const operator_pass &pass) {
+        return LOG_LANES == UNKNOWN_LANES ? pass.log_units + pass.log_across : LOG_LANES;
+    }
+};
+
 /* `ahead`: rows of the table's first unit that came before it. */
 DEVICE operator_place operator_place_of(const operator_pass &pass, unsigned block, unsigned ahead = 0) {
     operator_place place;
@@ -80,6 +95,12 @@ HOST_DEVICE unsigned cell_at(unsigned row, unsigned column, unsigned log_across)
     return ((row + row / RUN_ROWS) << log_across) + column;
 }
 
+/* The place of a cell where units lie side by side. */
+HOST_DEVICE unsigned unit_cell_at(unsigned row, unsigned column, const operator_pass &pass) {
+    const unsigned lane = (row / UNIT_ROWS << pass.log_across) + column;
+    return cell_at(row % UNIT_ROWS, lane, pass.log_units + pass.log_across);
+}
+
 /* The address of a cell of the tile, which may be beyond the table. */
 DEVICE unsigned char *cell_address(const cell_table &table, const operator_place &place, size_t row, unsigned column) {
     return table.data + (static_cast<ptrdiff_t>(place.table) * table.step +
@@ -88,8 +109,28 @@ DEVICE unsigned char *cell_address(const cell_table &table, const operator_place
                             static_cast<ptrdiff_t>(table.any.size);
 }
 
+template <unsigned LOG_LANES> DEVICE unsigned char *
+cell_address(const cell_table &table, const unit_place<LOG_LANES> &place, size_t row, unsigned column) {
+    return table.data +
+           (place.cells[table.role] + (static_cast<ptrdiff_t>(row) * table.stride + static_cast<ptrdiff_t>(column)) *
+                                          static_cast<ptrdiff_t>(table.any.size));
+}
+
+/* `ahead` as for operator_place_of(). Shifted factors begin a row above the tile, which in row 0 is not pointed to. */
+template <unsigned LOG_LANES>
+DEVICE void put_unit_place(const operator_pass &pass, unsigned block, unsigned ahead, unit_place<LOG_LANES> &place) {
+    operator_place &itself = place;
+    itself = operator_place_of(pass, block, ahead);
+    place.cells[CELLS_IN] = cell_address(pass.in, itself, 0, 0) - pass.in.data;
+    place.cells[CELLS_OUT] = cell_address(pass.out, itself, 0, 0) - pass.out.data;
+    operator_place above = itself;
+    above.first_row -= pass.factors.shifted;
+    above.first_column = pass.factors.per_column ? place.first_column : 0;
+    place.cells[CELLS_OF_FACTORS] = cell_address(pass.factors.cells, above, 0, 0) - pass.factors.cells.data;
+}
+
 /* The cells that a thread loads or takes, PER neighbours at a time: one below the other, from the first one on. */
-template <unsigned PER> struct cell_walk {
+template <unsigned PER, class PLACE> struct cell_walk {
     unsigned row, column;  /* of the next one in the tile */
     unsigned cell;         /* where it is in shared memory */
     unsigned char *at;     /* where it is in the table, or would be */
@@ -120,19 +161,51 @@ template <unsigned PER> struct cell_walk {
             cell = cell_at(row, column, log_across);
     }
 };
+
+/* Where units lie side by side, the walk goes through the runs of the thread's own warp alone. */
+template <unsigned PER, unsigned LOG_LANES> struct cell_walk<PER, unit_place<LOG_LANES>> {
+    unsigned row, column, cell;
+    unsigned char *at;
+    unsigned first, count, down;
+    unsigned first_cell, walked, log_lanes; /* rows walked down */
+    ptrdiff_t down_bytes;
+
+    DEVICE cell_walk(const cell_table &table, const operator_pass &pass, const unit_place<LOG_LANES> &place) {
+        const unsigned warp = thread_index() / WARP_LANES,
+                       number = (warp * RUN_ROWS * WARP_LANES) + thread_index() % WARP_LANES * PER;
+        log_lanes = place.log_lanes(pass);
+        const unsigned lane = number & ((1u << log_lanes) - 1), of_unit = number >> log_lanes;
+        row = (lane >> pass.log_across) * UNIT_ROWS + of_unit;
+        column = lane & ((1u << pass.log_across) - 1);
+        cell = first_cell = cell_at(of_unit, lane, log_lanes);
+        walked = 0;
+        at = cell_address(table, place, row, column);
+        first = place.missing;
+        count = column < place.columns && place.rows > first ? place.rows - first : 0;
+        down = (WARP_LANES * PER) >> log_lanes; /* a part of a run, or whole runs */
+        down_bytes = static_cast<ptrdiff_t>(down) * table.stride * static_cast<ptrdiff_t>(table.any.size);
+    }
+    DEVICE bool is_there() const { return row - first < count; }
+    DEVICE void next() {
+        row += down;
+        at += down_bytes;
+        walked += down;
+        cell = first_cell + cell_at(walked, 0, log_lanes);
+    }
+};
 constexpr unsigned CELLS_AT_ONCE = 8;
 
 /* Reads PER neighbours of type C at a time, and calls keep(cell, vector, whether it is in the table). All loads
  * of a round are under way before the first of them is used. */
-template <class C, unsigned PER, class KEEP> DEVICE void load_cells(const cell_table &table, const operator_pass &pass,
-                                                                    const operator_place &place, const KEEP &keep) {
+template <class C, unsigned PER, class PLACE, class KEEP>
+DEVICE void load_cells(const cell_table &table, const operator_pass &pass, const PLACE &place, const KEEP &keep) {
     typedef vector_of<C, PER> vector;
     constexpr unsigned ALL = RUN_ROWS / PER, EACH = ALL < CELLS_AT_ONCE ? ALL : CELLS_AT_ONCE;
-    cell_walk<PER> walk(table, pass, place);
+    cell_walk<PER, PLACE> walk(table, pass, place);
     KEEP_LOOP
     for (unsigned first = 0; first < ALL; first += EACH) {
         vector vectors[EACH];
-        cell_walk<PER> kept = walk;
+        cell_walk<PER, PLACE> kept = walk;
         UNROLL
         for (unsigned k = 0; k < EACH; k++, walk.next()) {
             vectors[k] = vector{};
@@ -145,6 +218,54 @@ template <class C, unsigned PER, class KEEP> DEVICE void load_cells(const cell_t
     }
 }
 
+/* Rows of the one column of a table, as they lie one after the other, a vector at a time. A thread has RUN_ROWS / COUNT
+ * of them, of the runs of its own warp. */
+template <unsigned COUNT, class PLACE> struct row_vector {
+    unsigned row, of_unit, lane, log_lanes; /* of the first row: in the tile, and in its unit */
+    unsigned char *at;
+    bool is_reversed, is_whole; /* is_whole: all rows are in the table */
+
+    DEVICE row_vector(const cell_table &table, const operator_pass &pass, const PLACE &place, unsigned number) {
+        const unsigned of_warp = number * WARP_LANES + thread_index() % WARP_LANES;
+        log_lanes = place.log_lanes(pass);
+        lane = of_warp & ((1u << log_lanes) - 1);
+        of_unit = (thread_index() / WARP_LANES * RUN_ROWS * WARP_LANES >> log_lanes) + (of_warp >> log_lanes) * COUNT;
+        row = lane * UNIT_ROWS + of_unit;
+        is_reversed = table.stride < 0;
+        is_whole = row >= place.missing && row + COUNT <= place.rows;
+        at = cell_address(table, place, is_reversed ? row + COUNT - 1 : row, 0);
+    }
+    DEVICE unsigned row_of(unsigned k) const { return is_reversed ? COUNT - 1 - k : k; }
+    DEVICE unsigned cell_of(unsigned k) const { return cell_at(of_unit + row_of(k), lane, log_lanes); }
+};
+
+/* Reads vectors of rows, and calls keep(cell, value, whether it is in the table). */
+template <class VALUE, class PLACE, class KEEP>
+DEVICE void load_rows(const cell_table &table, const operator_pass &pass, const PLACE &place, const KEEP &keep) {
+    constexpr unsigned COUNT = VECTOR_BYTES / sizeof(VALUE), ALL = RUN_ROWS / COUNT, EACH = 4;
+    typedef vector_of<VALUE, COUNT> vector;
+    KEEP_LOOP
+    for (unsigned first = 0; first < ALL; first += EACH) {
+        vector vectors[EACH];
+        UNROLL
+        for (unsigned k = 0; k < EACH; k++) {
+            const row_vector<COUNT, PLACE> from(table, pass, place, first + k);
+            vectors[k] = from.is_whole ? load_vector(reinterpret_cast<const vector *>(from.at)) : vector{};
+        }
+        UNROLL
+        for (unsigned k = 0; k < EACH; k++) {
+            const row_vector<COUNT, PLACE> from(table, pass, place, first + k);
+            UNROLL
+            for (unsigned j = 0; j < COUNT; j++) {
+                const bool is_there = from.is_whole || place.has_row(from.row + from.row_of(j));
+                if (is_there && !from.is_whole)
+                    vectors[k].at[j] = load_vector(reinterpret_cast<const VALUE *>(from.at) + j);
+                keep(from.cell_of(j), vectors[k].at[j], is_there);
+            }
+        }
+    }
+}
+
 /* A small float of a vector, by kind of type. */
 DEVICE float small_value(uint16_t bits, uint8_t type) {
     return type == TABLE_F16 ? float_of_f16(bits) : value_float_of_bits(static_cast<uint32_t>(bits) << 16);
@@ -152,9 +273,9 @@ DEVICE float small_value(uint16_t bits, uint8_t type) {
 
 /* Loads a tile of cells into shared memory. `nothing` stands for cells that are not in the table and, where NaNs are
  * left out, for NaNs; calls see(value) for each value. */
-template <class VALUE, class SEE> DEVICE void load_cell_tile(const cell_table &table, const operator_pass &pass,
-                                                             const operator_place &place, VALUE nothing, VALUE *shared,
-                                                             const SEE &see) {
+template <class VALUE, class PLACE, class SEE>
+DEVICE void load_cell_tile(const cell_table &table, const operator_pass &pass, const PLACE &place, VALUE nothing,
+                           VALUE *shared, const SEE &see) {
     constexpr unsigned COUNT = VECTOR_BYTES / sizeof(VALUE), SMALL = VECTOR_BYTES / sizeof(uint16_t);
     /* In the middle of a table nothing has to be asked of a value. */
     const bool asks = table.any.without_nan || place.missing != 0 || place.rows != UNIT_ROWS << pass.log_units ||
@@ -179,6 +300,12 @@ template <class VALUE, class SEE> DEVICE void load_cell_tile(const cell_table &t
         return load_cells<VALUE, COUNT>(table, pass, place, keep);
     case cell_access::VALUES:
         return load_cells<VALUE, 1>(table, pass, place, keep);
+    case cell_access::ROWS:
+        if constexpr (!std::is_same<PLACE, operator_place>::value)
+            load_rows<VALUE>(table, pass, place, [&](unsigned cell, VALUE value, bool is_there) {
+                keep(cell, vector_of<VALUE, 1>{{value}}, is_there);
+            });
+        break;
     case cell_access::SMALL_VECTORS:
         if constexpr (std::is_same<VALUE, float>::value) {
             const auto load_small = [&](auto type) {
@@ -200,7 +327,7 @@ template <class VALUE, class SEE> DEVICE void load_cell_tile(const cell_table &t
         }
         break;
     default:
-        cell_walk<1> walk(table, pass, place);
+        cell_walk<1, PLACE> walk(table, pass, place);
         KEEP_LOOP
         for (unsigned k = 0; k < RUN_ROWS; k++, walk.next()) {
             any_type any = table.any;
@@ -212,10 +339,9 @@ template <class VALUE, class SEE> DEVICE void load_cell_tile(const cell_table &t
 }
 
 /* Begins to copy the cells of a tile, PER neighbours at a time. */
-template <class VALUE, unsigned PER> DEVICE void copy_cells_ahead(const cell_table &table, const operator_pass &pass,
-                                                                  const operator_place &place, VALUE nothing,
-                                                                  VALUE *shared) {
-    cell_walk<PER> walk(table, pass, place);
+template <class VALUE, unsigned PER, class PLACE> DEVICE void
+copy_cells_ahead(const cell_table &table, const operator_pass &pass, const PLACE &place, VALUE nothing, VALUE *shared) {
+    cell_walk<PER, PLACE> walk(table, pass, place);
     const bool is_whole = place.rows == UNIT_ROWS << pass.log_units && place.columns == 1u << pass.log_across;
     UNROLL
     for (unsigned k = 0; k < RUN_ROWS / PER && is_whole; k++, walk.next())
@@ -234,29 +360,27 @@ template <class VALUE, unsigned PER> DEVICE void copy_cells_ahead(const cell_tab
 }
 /* Begins to copy a tile of values that are kept as they are in memory; the caller calls copies_ahead_wait(). Returns
  * false, and copies nothing, for values of other types, and where NaNs count as nothing. */
-template <class VALUE> DEVICE bool copy_tile_ahead(const cell_table &table, const operator_pass &pass,
-                                                   const operator_place &place, VALUE nothing, VALUE *shared) {
+template <class VALUE, class PLACE> DEVICE bool copy_tile_ahead(const cell_table &table, const operator_pass &pass,
+                                                                const PLACE &place, VALUE nothing, VALUE *shared) {
     if (table.any.without_nan)
         return false;
-    if (table.access == cell_access::VECTORS)
+    if (table.access == cell_access::VECTORS || sizeof(VALUE) == sizeof(uint16_t))
         copy_cells_ahead<VALUE, VECTOR_BYTES / sizeof(VALUE)>(table, pass, place, nothing, shared);
     else if (table.access == cell_access::VALUES)
-        copy_cells_ahead<VALUE, 1>(table, pass, place, nothing, shared);
+        copy_cells_ahead<VALUE, sizeof(VALUE) == sizeof(uint16_t) ? 2 : 1>(table, pass, place, nothing, shared);
     else
         return false;
     return true;
 }
 
-/* Loads the factors of a tile: as a table; or one for each row, each column, or the whole. */
-template <class VALUE, class SEE> DEVICE void load_factors(const operator_pass &pass, const operator_place &place,
-                                                           VALUE nothing, VALUE *shared, const SEE &see) {
+/* Loads the factors of a tile: as a table; or one for each row, each column, or the whole. keep(value) is a cell. */
+template <class VALUE, class PLACE, class KEEP, class CELL>
+DEVICE void load_factors(const operator_pass &pass, const PLACE &place, VALUE nothing, CELL *shared, const KEEP &keep) {
     const factor_table &factors = pass.factors;
     const bool shifts = factors.shifted && place.first_row + place.missing == 0;
-    operator_place above = place;
-    if (factors.shifted)
-        above.first_row--; /* of no table: added to a row that is not the first */
-    if (factors.per_row && factors.per_column && !shifts)
-        return load_cell_tile(factors.cells, pass, above, nothing, shared, see);
+    if constexpr (std::is_same<CELL, VALUE>::value)
+        if (factors.per_row && factors.per_column && !shifts)
+            return load_cell_tile(factors.cells, pass, place, nothing, shared, [](VALUE) {});
     const unsigned log_across = factors.per_column ? pass.log_across : 0;
     const unsigned all = (factors.per_row ? UNIT_ROWS << pass.log_units : 1) << log_across;
     any_type any = factors.cells.any;
@@ -266,26 +390,24 @@ template <class VALUE, class SEE> DEVICE void load_factors(const operator_pass &
         const unsigned row = number >> log_across, column = number & ((1u << log_across) - 1);
         VALUE value = nothing;
         if (row < place.rows && (row >= place.missing || !factors.per_row) && column < place.columns) {
-            const unsigned char *from = cell_address(factors.cells, above, row, 0);
+            const unsigned char *from = cell_address(factors.cells, place, row, 0);
             if (shifts && row == place.missing)
                 from = factors.first ? factors.first + (static_cast<ptrdiff_t>(place.table) * factors.first_step +
                                                         (factors.per_column ? place.first_column : 0)) *
                                                            static_cast<ptrdiff_t>(any.size)
                                      : nullptr;
-            else if (!factors.per_column)
-                from -= static_cast<ptrdiff_t>(place.first_column) * static_cast<ptrdiff_t>(any.size);
             value = from ? any_value_at<VALUE>(from, column, any) : VALUE(0);
         }
-        see(value);
-        shared[cell_at(row, column, log_across)] = value;
+        shared[factors.per_row && factors.per_column ? unit_cell_at(row, column, pass)
+                                                     : cell_at(row, column, log_across)] = keep(value);
     }
 }
 
 /* Writes PER neighbours at a time; results(walk) gives the bits of results in the table's row. */
-template <class C, unsigned PER, class RESULTS> DEVICE void
-store_cells(const cell_table &table, const operator_pass &pass, const operator_place &place, const RESULTS &results) {
+template <class C, unsigned PER, class PLACE, class RESULTS> DEVICE void
+store_cells(const cell_table &table, const operator_pass &pass, const PLACE &place, const RESULTS &results) {
     constexpr unsigned ALL = RUN_ROWS / PER, EACH = ALL < CELLS_AT_ONCE ? ALL : CELLS_AT_ONCE;
-    cell_walk<PER> walk(table, pass, place);
+    cell_walk<PER, PLACE> walk(table, pass, place);
     KEEP_LOOP
     for (unsigned first = 0; first < ALL; first += EACH)
         UNROLL
@@ -335,14 +457,15 @@ DEVICE vector_of<uint32_t, COUNT / 2> small_results(const vector_of<float, COUNT
 }
 
 /* Writes a tile of results; result(row, column, count) are `count` of them, of the table's row. */
-template <class VALUE, class RESULT> DEVICE void store_cell_tile(const cell_table &table, const operator_pass &pass,
-                                                                 const operator_place &place, const RESULT &result) {
+template <class VALUE, class PLACE, class RESULT> DEVICE void
+store_cell_tile(const cell_table &table, const operator_pass &pass, const PLACE &place, const RESULT &result) {
     constexpr unsigned COUNT = VECTOR_BYTES / sizeof(VALUE), SMALL = VECTOR_BYTES / sizeof(uint16_t);
     switch (table.access) {
     case cell_access::VECTORS:
         return store_cells<VALUE, COUNT>(table, pass, place, [&](const auto &walk) {
             return result(walk.row, walk.column, std::integral_constant<unsigned, COUNT>());
         });
+    case cell_access::ROWS: /* by operator_tile, unless the pass is exclusive */
     case cell_access::VALUES:
         return store_cells<VALUE, 1>(table, pass, place, [&](const auto &walk) {
             return result(walk.row, walk.column, std::integral_constant<unsigned, 1>());
@@ -355,7 +478,7 @@ template <class VALUE, class RESULT> DEVICE void store_cell_tile(const cell_tabl
             });
         break;
     default:
-        cell_walk<1> walk(table, pass, place);
+        cell_walk<1, PLACE> walk(table, pass, place);
         KEEP_LOOP
         for (unsigned k = 0; k < RUN_ROWS; k++, walk.next())
             if (walk.is_there())

@@ -5,67 +5,109 @@
 #include "operators/operator_tile.cuh"
 #include "operators/runs.cuh"
 
-/* A block's shared memory after its tile. */
-template <class OPS> struct fused_memory {
-    typedef typename OPS::Value Value;
-    Value *gathered, *units, *begins, *befores;
-    uint32_t *next; /* the number of the block's next tile */
+/* A tile that a block has fetched. Tiles of a table are numbered by rows. */
+template <class PLACE> struct alignas(VECTOR_BYTES) fetched_tile {
+    PLACE place;
+    unsigned number;
+    bool is_there;
+};
 
-    static HOST_DEVICE unsigned threads(const operator_pass &pass) {
-        return UNIT_RUNS << (pass.log_across + pass.log_units);
-    }
-    static HOST_DEVICE unsigned lanes(const operator_pass &pass) { return 1u << (pass.log_across + pass.log_units); }
+/* A block's shared memory after its tile. */
+template <class OPS, tile_layout LAYOUT, class CELL> struct fused_memory {
+    typedef typename OPS::Value Value;
+    typedef typename OPS::Kept Kept;
+    typedef tile_memory<OPS, LAYOUT, CELL> Tile;
+    typedef fetched_tile<unit_place<>> Fetched;
+    Fetched *fetched; /* the block's tile, and its next one, in turns */
+    Kept *units;
+    Value *begins, *befores;
+    Kept *gathered; /* the runs of each digit of the tile's number */
+
+    static HOST_DEVICE unsigned lanes(const operator_pass &pass) { return 1u << Tile::log_lanes(pass); }
+    static HOST_DEVICE unsigned threads(const operator_pass &pass) { return UNIT_RUNS * lanes(pass); }
     static HOST_DEVICE size_t tile_bytes(const operator_pass &pass) {
-        return (tile_memory<OPS>::bytes(pass) + VECTOR_BYTES - 1) / VECTOR_BYTES * VECTOR_BYTES;
+        return (Tile::bytes(pass) + VECTOR_BYTES - 1) / VECTOR_BYTES * VECTOR_BYTES;
     }
     static HOST_DEVICE size_t bytes(const operator_pass &pass) {
-        const unsigned values = OPS::COMPONENTS * (threads(pass) + lanes(pass)) + 2 * lanes(pass);
-        return tile_bytes(pass) + values * sizeof(Value) + sizeof(uint32_t);
+        unsigned digits = 0;
+        while (digits < 32 && pass.groups >> digits != 0)
+            digits++;
+        return tile_bytes(pass) + 2 * sizeof(Fetched) + lanes(pass) * (sizeof(Kept) + 2 * sizeof(Value)) +
+               (digits << pass.log_across) * sizeof(Kept);
     }
     DEVICE fused_memory(const operator_pass &pass, unsigned char *memory) {
-        gathered = reinterpret_cast<Value *>(memory + tile_bytes(pass));
-        units = gathered + OPS::COMPONENTS * threads(pass);
-        begins = units + OPS::COMPONENTS * lanes(pass);
+        fetched = reinterpret_cast<Fetched *>(memory + tile_bytes(pass));
+        units = reinterpret_cast<Kept *>(fetched + 2);
+        begins = reinterpret_cast<Value *>(units + lanes(pass));
         befores = begins + lanes(pass);
-        next = reinterpret_cast<uint32_t *>(befores + lanes(pass));
+        gathered = reinterpret_cast<Kept *>(befores + lanes(pass));
     }
 };
 
-template <class OPS, tile_layout LAYOUT> struct fused_tile {
+template <class OPS, tile_layout LAYOUT, class CELL> struct fused_tile {
     typedef typename OPS::Value Value;
     typedef typename OPS::Element Element;
     typedef shared_runs<OPS> Shared;
-    static constexpr int WHOLE = MAP_CAREFUL; /* elements with all their components, whatever the rule */
+
+    typedef operator_tile<OPS, false, LAYOUT, CELL> Tile;
+    typedef fused_memory<OPS, LAYOUT, CELL> Memory;
+    typedef typename Tile::Place Place;
+    typedef fetched_tile<Place> Fetched;
 
     const operator_pass &pass;
     const Shared &shared;
-    const operator_tile<OPS, false, LAYOUT> tile;
-    const fused_memory<OPS> memory;
+    const Memory memory;
+    const Fetched &fetched;
+    const Tile tile;
     const unsigned lanes;  /* of the first warp: one for each unit and column of the tile */
     const unsigned number; /* of the tile in its table, by rows */
 
-    DEVICE fused_tile(const operator_pass &pass_, const Shared &shared_, unsigned char *bytes, unsigned tile_number)
-        : pass(pass_), shared(shared_), tile(pass_, bytes, tile_number), memory(pass_, bytes),
-          lanes(fused_memory<OPS>::lanes(pass_)),
-          number(static_cast<unsigned>(tile.place.first_unit >> pass_.log_units)) {}
+    DEVICE fused_tile(const operator_pass &pass_, const Shared &shared_, unsigned char *bytes, unsigned turn)
+        : pass(pass_), shared(shared_), memory(pass_, bytes), fetched(fetched_at(memory, turn)),
+          tile(pass_, bytes, fetched.place), lanes(Memory::lanes(pass_)), number(fetched.number) {}
 
-    /* Cells that stay as they are come by asynchronous copies. */
+    DEVICE static Fetched &fetched_at(const Memory &memory, unsigned turn) {
+        static_assert(sizeof(Fetched) == sizeof *memory.fetched, "");
+        return reinterpret_cast<Fetched *>(memory.fetched)[turn];
+    }
+    /* By one thread, as the divisions take long. */
+    DEVICE static void put_fetched(const operator_pass &pass, const Shared &shared, const Memory &memory, unsigned turn,
+                                   unsigned tile_number) {
+        Fetched &to = fetched_at(memory, turn);
+        to.is_there = tile_number < shared.tiles;
+        if (!to.is_there)
+            return;
+        put_unit_place(pass, tile_number, 0, to.place);
+        to.number = static_cast<unsigned>(to.place.first_unit >> pass.log_units);
+    }
+
+    /* Begins to load the tile: cells that stay as they are come by asynchronous copies. A warp loads the cells of its
+     * own threads, whose results of the tile before it has written, so that it waits for no other warp. */
     DEVICE void load() const {
         const factor_table &factors = pass.factors;
-        operator_place above = tile.place;
-        if (factors.shifted)
-            above.first_row--;
         const bool terms_copied =
-            pass.has_terms && copy_tile_ahead(pass.in, pass, tile.place, OPS::no_term(pass.careful), tile.memory.cells);
-        const bool factors_copied = OPS::HAS_FACTORS && factors.per_row && factors.per_column &&
+            pass.has_terms && copy_tile_ahead(pass.in, pass, tile.place,
+                                              cell_of_value<CELL>(OPS::no_term(pass.careful)), tile.memory.cells);
+        const bool factors_copied = OPS::HAS_FACTORS && has_factor_table() &&
                                     !(factors.shifted && tile.place.first_row == 0) &&
-                                    copy_tile_ahead(factors.cells, pass, above, OPS::no_factor(), tile.memory.factors);
+                                    copy_tile_ahead(factors.cells, pass, tile.place,
+                                                    cell_of_value<CELL>(OPS::no_factor()), tile.memory.factors);
         if (!terms_copied)
             tile.load_terms();
         if (OPS::HAS_FACTORS && !factors_copied)
-            load_factors(pass, tile.place, OPS::no_factor(), tile.memory.factors, [](Value) {});
+            load_factors(pass, tile.place, OPS::no_factor(), tile.memory.factors, cell_of_value<CELL, Value>);
         load_start();
+    }
+    DEVICE bool has_factor_table() const {
+        return LAYOUT == tile_layout::WIDE || (pass.factors.per_row && pass.factors.per_column);
+    }
+    /* Factors that are no table come by all warps, and so do those of the first tile of shifted ones. */
+    DEVICE void end_load() const {
         copies_ahead_wait();
+        if (OPS::HAS_FACTORS && (!has_factor_table() || pass.factors.shifted))
+            block_barrier();
+        else
+            warp_barrier(WARP_ALL);
     }
     /* Reads the carries. No tile waits for the last tile's run, which so is made after all reads of the carries, whose
      * row the last tile may write. */
@@ -84,42 +126,38 @@ template <class OPS, tile_layout LAYOUT> struct fused_tile {
         return tile.place.table * pass.columns + tile.place.first_column + column;
     }
 
-    /* Makes the elements of runs of rows, and of units. Returns the rule that was right for them. */
-    DEVICE int make_totals(int rule, bool *had_resets) const {
-        for (;;) {
-            OPS::with_rule(rule, [&](auto known) {
-                constexpr int RULE = decltype(known)::value;
-                bool has_resets = false;
-                tile.template put_total<RULE>([&](const Element &row) {
-                    if constexpr (OPS::HAS_FACTORS)
-                        has_resets = has_resets || row.factor == 0;
-                });
-                block_barrier();
-                Value spoiled = 0;
-                tile.template join_runs<RULE>([&](unsigned unit, unsigned column, const Element &element) {
-                    OPS::look_at(element, spoiled);
-                    OPS::template put<WHOLE>(memory.units + (unit << pass.log_across) + column, lanes, element);
-                });
-                tile.raise(tile_memory<OPS>::HAS_RESETS, has_resets);
-                tile.raise(tile_memory<OPS>::IS_DOUBTFUL, spoiled != 0);
-            });
-            block_barrier();
-            *had_resets = tile.is_raised(tile_memory<OPS>::HAS_RESETS);
-            if (rule == pass.careful)
-                return rule;
-            const int least = OPS::first_rule(pass.careful, *had_resets);
-            const bool is_doubtful = tile.is_raised(tile_memory<OPS>::IS_DOUBTFUL);
-            if (!is_doubtful && rule >= least)
-                return rule;
-            rule = is_doubtful ? pass.careful : least;
+    /* Makes the elements of runs of rows, and of units. Returns whether they may be wrong by the rule. */
+    template <int RULE> DEVICE bool put_elements() const {
+        const bool may_be_wrong = tile.template put_total<RULE>();
+        Value spoiled = 0;
+        tile.template join_runs<RULE>([&](unsigned lane, const Element &element) {
+            OPS::look_at(element, spoiled);
+            OPS::put(memory.units + lane, element);
+        });
+        return block_barrier_any(may_be_wrong || spoiled != 0);
+    }
+    DEVICE void put_careful_elements() const {
+        OPS::with_careful_rule(pass.careful, [&](auto known) { put_elements<decltype(known)::value>(); });
+    }
+    /* put_elements(), by the careful rule if the given one may be wrong. Returns the rule that was right, and leaves
+     * the one to begin the next tile with. */
+    DEVICE int make_elements(int &rule) const {
+        int right = rule;
+        bool is_doubtful = false;
+        OPS::with_rule(rule, [&](auto known) { is_doubtful = put_elements<decltype(known)::value>(); });
+        if (is_doubtful && rule != pass.careful) {
+            put_careful_elements();
+            right = pass.careful;
         }
+        rule = is_doubtful ? pass.careful : OPS::first_rule(pass.careful);
+        return right;
     }
 
     DEVICE word_pair *descriptor_at(word_pair *descriptors, unsigned of_tile, unsigned column, unsigned pairs) const {
         return descriptors + (carry_at(column) * pass.groups + of_tile) * pairs;
     }
     DEVICE Element gathered_at(unsigned digit, unsigned column) const {
-        return OPS::template get<WHOLE>(memory.gathered + (digit << pass.log_across) + column, block_threads());
+        return OPS::get(memory.gathered + (digit << pass.log_across) + column);
     }
     template <int RULE> DEVICE static Element join(const Element &later, const Element &earlier) {
         return OPS::template settle<RULE>(OPS::template after<RULE>(later, earlier));
@@ -128,7 +166,7 @@ template <class OPS, tile_layout LAYOUT> struct fused_tile {
     /* By the first warp, a lane a unit: the element of the longest aligned run of the tile's units that ends there. */
     template <int RULE> DEVICE Element join_units() const {
         const unsigned lane = thread_index() & (lanes - 1), unit = lane >> pass.log_across;
-        Element own = OPS::template settle<RULE>(OPS::template get<WHOLE>(memory.units + lane, lanes));
+        Element own = OPS::template settle<RULE>(OPS::get(memory.units + lane));
         KEEP_LOOP
         for (unsigned half = 1; half < 1u << pass.log_units; half *= 2) {
             const Element left = OPS::template from_lane_above<RULE>(own, half << pass.log_across);
@@ -157,7 +195,7 @@ template <class OPS, tile_layout LAYOUT> struct fused_tile {
         Element run;
         while (!Shared::Run::look(descriptor, &run))
             wait_a_little(20);
-        OPS::template put<WHOLE>(memory.gathered + thread_index(), block_threads(), run);
+        OPS::put(memory.gathered + thread_index(), run);
     }
 
     /* By the first warp: the tile's run, of which others are a part. */
@@ -177,18 +215,16 @@ template <class OPS, tile_layout LAYOUT> struct fused_tile {
         for (unsigned digit = bit_width(number); digit-- > 0;)
             if (number >> digit & 1)
                 begin = OPS::template apply<RULE>(gathered_at(digit, column), begin);
-        const Element total = OPS::template get<WHOLE>(memory.units + lane, lanes);
+        const Element total = OPS::get(memory.units + lane);
         warp_barrier(WARP_ALL);
         if (thread_index() < lanes)
-            OPS::template put<WHOLE>(memory.units + lane, lanes, own);
+            OPS::put(memory.units + lane, own);
         warp_barrier(WARP_ALL);
         KEEP_LOOP
         for (unsigned level = pass.log_units; level-- > 0;)
             if (unit >> level & 1)
                 begin = OPS::template apply<RULE>(
-                    OPS::template get<WHOLE>(
-                        memory.units + (((unit >> level << level) - 1) << pass.log_across) + column, lanes),
-                    begin);
+                    OPS::get(memory.units + (((unit >> level << level) - 1) << pass.log_across) + column), begin);
         if (thread_index() < lanes)
             end_unit(unit, column, begin, OPS::template apply<RULE>(total, begin));
     }
@@ -210,7 +246,8 @@ template <class OPS, tile_layout LAYOUT> struct fused_tile {
     }
 
     /* A tile's run is published before the tile waits for runs that are no part of it: otherwise each tile would wait
-     * for the one two before it, and all of them in a chain. */
+     * for the one two before it, and all of them in a chain. Behind it the first warp alone is busy with the exchange:
+     * what its units begin with is there after a barrier. */
     DEVICE void exchange() const {
         const unsigned parts = lowest_bit(~number);
         const bool leads = thread_index() < WARP_LANES;
@@ -233,45 +270,54 @@ template <class OPS, tile_layout LAYOUT> struct fused_tile {
             if (leads)
                 begin_units<RULE>(own);
         });
-        block_barrier();
+        if (leads)
+            meet_with_begins();
     }
+    /* What units begin with is there. The first warp comes from making it, others with their first rows half done. */
+    DEVICE void meet_with_begins() const { block_barrier(); }
 
-    /* The results in shared memory. Results that are not finite are made again by the careful rule. */
-    DEVICE void make_results(int rule) const {
-        const Value begin = memory.begins[(tile.unit << pass.log_across) + tile.column];
-        for (;;) {
+    /* The results in shared memory. Results that are not finite are made again by the careful rule. One thread fetches
+     * the block's next tile, no sooner, as others may wait for it. */
+    DEVICE void make_results(int rule, unsigned turn) const {
+        for (bool is_first = true;; is_first = false) {
+            Value spoiled = 0;
             OPS::with_rule(rule, [&](auto known) {
-                Value spoiled = 0;
-                tile.template scan_run<decltype(known)::value>(begin, spoiled);
-                tile.raise(tile_memory<OPS>::IS_DOUBTFUL, spoiled != 0);
+                tile.template scan_run<decltype(known)::value>(
+                    [&] {
+                        if (is_first && thread_index() >= WARP_LANES)
+                            meet_with_begins();
+                        return memory.begins[tile.lane];
+                    },
+                    spoiled);
             });
-            block_barrier();
-            if (rule == pass.careful || !tile.is_raised(tile_memory<OPS>::IS_DOUBTFUL))
+            if (is_first && thread_index() == block_threads() / 2)
+                put_fetched(pass, shared, memory, turn ^ 1, atomic_add(shared.tile_counter, 1u));
+            if (!block_barrier_any(spoiled != 0) || rule == pass.careful)
                 return;
             tile.load_terms();
-            block_barrier();
-            bool had_resets;
-            rule = make_totals(pass.careful, &had_resets);
+            warp_barrier(WARP_ALL);
+            put_careful_elements();
+            rule = pass.careful;
         }
     }
 
-    /* The result of the last row. */
+    /* The result of the last row, by the thread that made it. */
     DEVICE void write_carry() const {
-        const unsigned column = thread_index();
-        if (shared.carry_out && number + 1 == pass.groups && is_there(column))
-            store_carry(shared.carry_out, carry_at(column),
-                        tile.memory.cells[cell_at(tile.place.rows - 1, column, pass.log_across)]);
+        const unsigned last = tile.place.rows - 1;
+        if (shared.carry_out && number + 1 == pass.groups && is_there(tile.column) &&
+            last / RUN_ROWS == tile.unit * UNIT_RUNS + tile.run)
+            store_carry(shared.carry_out, carry_at(tile.column),
+                        value_of_cell(tile.memory.cells[unit_cell_at(last, tile.column, pass)]));
     }
+    /* A warp writes the results of its own threads, but for an exclusive pass, which writes a row's below it. */
     DEVICE void write() const {
-        uint32_t fetched = 0;
-        if (thread_index() == 0)
-            fetched = atomic_add(shared.tile_counter, 1u);
         tile.store_results_of_tile(
             [&](unsigned unit, unsigned column) { return memory.befores[(unit << pass.log_across) + column]; });
         write_carry();
-        if (thread_index() == 0)
-            *memory.next = fetched;
-        block_barrier();
+        if (pass.exclusive)
+            block_barrier();
+        else
+            warp_barrier(WARP_ALL);
     }
 };
 

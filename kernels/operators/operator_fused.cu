@@ -3,17 +3,25 @@
  * is in shared memory from its load until its results are written:
  *
  *   load       its cells into shared memory
- *   total      the element of each of its units, and of the tile
+ *   elements   of each run of rows, of its units, and of the tile
  *   exchange   publishes its run of tiles, and makes the prefixes of its units of other tiles' runs (runs.cuh)
- *   results    of its rows, in the place of its terms, written when the next tile is fetched
+ *   results    of its rows, in the place of its terms; meanwhile the next tile is fetched
+ *   write      them; a warp then loads its part of the next tile
  *
  * Every wait ends: a tile's run waits for runs of earlier tiles alone, and is published before the tile waits for
  * anything else. */
 #include "operators/fused_tile.cuh"
 #include "operators/operator_launch.cuh"
 
+/* How many blocks share a multiprocessor: as many as have room there for a tile of two tables of four bytes a cell, or
+ * of one. With four of them, whose threads have 64 registers, recurrences spill, and are slower. */
+template <class OPS> HOST_DEVICE constexpr unsigned blocks_together() {
+    return OPS::HAS_FACTORS || sizeof(typename OPS::Value) > 4 ? 3 : 4;
+}
+
 /* All descriptors are cleared before any is looked at: first tiles are loaded meanwhile. */
-template <class OPS, tile_layout LAYOUT> KERNEL LAUNCH_BOUNDS(most_threads<typename OPS::Value>(), 3)
+template <class OPS, tile_layout LAYOUT, class CELL>
+KERNEL LAUNCH_BOUNDS(most_threads<typename OPS::Value>(), blocks_together<OPS>())
     operator_fused_kernel(operator_pass pass, shared_runs<OPS> shared) {
     SHARED_DYNAMIC(unsigned char, memory);
     for (unsigned k = block_index() * block_threads() + thread_index(); k < shared.pairs;
@@ -22,20 +30,26 @@ template <class OPS, tile_layout LAYOUT> KERNEL LAUNCH_BOUNDS(most_threads<typen
     if (block_index() == 0 && thread_index() == 0)
         store_relaxed(shared.tile_counter, block_count());
     const unsigned arrival = grid_arrive();
-    bool has_met = false, had_resets = false;
+    typedef fused_tile<OPS, LAYOUT, CELL> Tile;
+    const typename Tile::Memory of_block(pass, memory);
+    if (thread_index() == 0)
+        Tile::put_fetched(pass, shared, of_block, 0, block_index());
+    block_barrier();
+    int rule = OPS::first_rule(pass.careful);
+    bool has_met = false;
+    unsigned turn = 0;
     KEEP_LOOP
-    for (unsigned tile_number = block_index(); tile_number < shared.tiles;) {
-        const fused_tile<OPS, LAYOUT> tile(pass, shared, memory, tile_number);
+    for (; Tile::fetched_at(of_block, turn).is_there; turn ^= 1) {
+        const Tile tile(pass, shared, memory, turn);
         tile.load();
         if (!has_met)
             grid_meet(arrival);
         has_met = true;
-        block_barrier();
-        const int rule = tile.make_totals(OPS::first_rule(pass.careful, had_resets), &had_resets);
+        tile.end_load();
+        const int right = tile.make_elements(rule);
         tile.exchange();
-        tile.make_results(rule);
+        tile.make_results(right, turn);
         tile.write();
-        tile_number = *tile.memory.next;
     }
 }
 
@@ -67,17 +81,36 @@ template <class OPS> struct fused_plan {
     size_t bytes; /* of shared memory */
     unsigned threads, most_blocks;
 };
-template <class OPS> static auto kernel_of_layout(const operator_pass &pass)
-    -> void (*)(operator_pass, shared_runs<OPS>) {
+/* Whether all three tables are small floats of the type, by vectors, and a tile's results are needed in it alone. */
+static inline bool is_raw(const kernel_operator_pass &given, const operator_pass &pass, table_type type) {
+    const cell_table *const tables[] = {&pass.in, &pass.out, &pass.factors.cells};
+    bool is_all = given.operation == KERNEL_LINEAR && !pass.exclusive && !pass.in.any.without_nan && !given.carry_out;
+    for (const cell_table *table : tables)
+        is_all = is_all && table->any.type == type && table->access == cell_access::SMALL_VECTORS;
+    return is_all;
+}
+
+/* Calls run(a layout, a cell), as the kernel knows them. */
+template <class OPS, class RUN>
+static int with_layout(const kernel_operator_pass &given, const operator_pass &pass, const RUN &run) {
+    typedef typename OPS::Value Value;
     const factor_table &factors = pass.factors;
-    if (pass.log_across == log_most_across<typename OPS::Value>() && pass.log_units == 0) {
-        if (!OPS::HAS_FACTORS || (factors.per_row && factors.per_column))
-            return operator_fused_kernel<OPS, tile_layout::WIDE>;
+    if (pass.log_across + pass.log_units == log_most_across<Value>()) {
+        typedef std::integral_constant<tile_layout, tile_layout::WIDE> wide;
+        const bool is_wide = !OPS::HAS_FACTORS || (factors.per_row && factors.per_column);
+        if constexpr (OPS::HAS_FACTORS && std::is_same<Value, float>::value) {
+            if (is_wide && is_raw(given, pass, TABLE_BF16))
+                return run(wide(), small_cell<TABLE_BF16>());
+            if (is_wide && is_raw(given, pass, TABLE_F16))
+                return run(wide(), small_cell<TABLE_F16>());
+        }
+        if (is_wide)
+            return run(wide(), Value());
         if constexpr (OPS::HAS_FACTORS)
             if (!factors.per_row)
-                return operator_fused_kernel<OPS, tile_layout::WIDE_OF_ONE_ROW>;
+                return run(std::integral_constant<tile_layout, tile_layout::WIDE_OF_ONE_ROW>(), Value());
     }
-    return operator_fused_kernel<OPS, tile_layout::ANY>;
+    return run(std::integral_constant<tile_layout, tile_layout::ANY>(), Value());
 }
 template <class OPS>
 static int plan_fused(const kernel_operator_pass &given, const operator_pass &pass, fused_plan<OPS> *plan) {
@@ -85,11 +118,14 @@ static int plan_fused(const kernel_operator_pass &given, const operator_pass &pa
     if (given.ranges.count > INT32_MAX / 2 / tiles)
         return LAUNCH_REFUSED;
     plan->tiles = tiles * given.ranges.count;
-    plan->bytes = fused_memory<OPS>::bytes(pass);
-    plan->threads = fused_memory<OPS>::threads(pass);
-    plan->kernel = kernel_of_layout<OPS>(pass);
-    const int error = allow_shared_bytes(plan->kernel);
-    return error != 0 ? error : resident_blocks(plan->kernel, plan->threads, plan->bytes, &plan->most_blocks);
+    return with_layout<OPS>(given, pass, [&](auto layout, auto cell) {
+        typedef fused_memory<OPS, decltype(layout)::value, decltype(cell)> Memory;
+        plan->bytes = Memory::bytes(pass);
+        plan->threads = Memory::threads(pass);
+        plan->kernel = operator_fused_kernel<OPS, decltype(layout)::value, decltype(cell)>;
+        const int error = allow_shared_bytes(plan->kernel);
+        return error != 0 ? error : resident_blocks(plan->kernel, plan->threads, plan->bytes, &plan->most_blocks);
+    });
 }
 
 /* Small tables are cut into smaller tiles, as long as a row of one is a vector, until there are ENOUGH_ROUNDS of them
@@ -101,7 +137,8 @@ static int cut_fused(const kernel_operator_pass &given, operator_pass *pass, fus
     const unsigned least = log_above(VECTOR_BYTES / type_bytes(given.pass.in_type), log_all);
     int error = 0;
     do {
-        error = fit_operator_pass<OPS, fused_memory<OPS>>(given, true, pass, log_all);
+        error = fit_operator_pass<OPS, fused_memory<OPS, tile_layout::ANY, typename OPS::Value>>(given, true, pass,
+                                                                                                 log_all);
         if (error == 0)
             error = plan_fused<OPS>(given, *pass, plan);
     } while (error == 0 && plan->tiles < ENOUGH_ROUNDS * plan->most_blocks && log_all-- > least);
@@ -118,7 +155,6 @@ template <class OPS> static int launch_fused(const kernel_operator_pass &given, 
         return error;
     const size_t runs = fused_pairs<OPS>(given, pass.groups, Shared::Run::PAIRS);
     const size_t ends = given.pass.exclusive ? fused_pairs<OPS>(given, pass.groups, 1) : 0;
-    /* A thread looks for each digit of a tile's number. */
     if (runs > INT32_MAX || ends > INT32_MAX - runs || plan.threads >> pass.log_across < log_above(pass.groups, 32))
         return LAUNCH_REFUSED;
     Shared shared = {};

@@ -22,10 +22,13 @@ template <class VALUE> static cell_table cells_of(const void *data, ptrdiff_t st
         return columns % count == 0 && across % count == 0 && step % static_cast<ptrdiff_t>(count) == 0 &&
                allows_vectors(data, stride, type_bytes(type), count);
     };
-    cell_table cells = {static_cast<unsigned char *>(const_cast<void *>(data)), stride, step,
+    cell_table cells = {static_cast<unsigned char *>(const_cast<void *>(data)),
+                        stride,
+                        step,
                         any_type{static_cast<uint8_t>(type), static_cast<uint8_t>(type_bytes(type)),
                                  !is_aligned(data, type), skips_nan},
-                        cell_access::ANY};
+                        cell_access::ANY,
+                        CELLS_IN};
     if (is_kept && is_by(COUNT))
         cells.access = cell_access::VECTORS;
     else if (is_kept && !cells.any.by_bytes)
@@ -41,6 +44,15 @@ template <class VALUE> static cell_table cells_in(const kernel_pass &pass, ptrdi
 }
 template <class VALUE> static cell_table cells_out(const kernel_pass &pass, ptrdiff_t step, unsigned across) {
     return cells_of<VALUE>(pass.out, pass.out_stride, step, pass.out_type, false, pass.columns, across);
+}
+
+/* Rows of one column are read by vectors, where they lie one after the other from a vector's place on. */
+template <class VALUE> static cell_access access_by_rows(const cell_table &table, size_t columns) {
+    constexpr ptrdiff_t COUNT = VECTOR_BYTES / sizeof(VALUE);
+    const unsigned char *const end = table.data + (table.stride < 0 ? sizeof(VALUE) : 0);
+    const bool is_by = columns == 1 && (table.stride == 1 || table.stride == -1) && table.step % COUNT == 0 &&
+                       reinterpret_cast<uintptr_t>(end) % VECTOR_BYTES == 0;
+    return table.access == cell_access::VALUES && is_by ? cell_access::ROWS : table.access;
 }
 
 /* Factors that are the same in all rows are there once in a tile only if each tile ends in the table, as missing rows
@@ -109,8 +121,16 @@ static operator_pass make_operator_pass(const kernel_operator_pass &given, bool 
     made.in = cells_in<Value>(pass, given.ranges.in, across);
     if (writes)
         made.out = cells_out<Value>(pass, given.ranges.out, across);
+    made.out.role = CELLS_OUT;
     if (OPS::HAS_FACTORS)
         made.factors = factors_of<Value>(given, across, UNIT_ROWS << made.log_units);
+    made.factors.cells.role = CELLS_OF_FACTORS;
+    if (given.from) /* which rows begin a unit is not known */
+        return made;
+    made.in.access = access_by_rows<Value>(made.in, pass.columns);
+    made.out.access = access_by_rows<Value>(made.out, pass.columns);
+    if (made.factors.per_column && !made.factors.shifted)
+        made.factors.cells.access = access_by_rows<Value>(made.factors.cells, pass.columns);
     return made;
 }
 

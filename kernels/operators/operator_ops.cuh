@@ -4,7 +4,7 @@
  *
  *   Value, Element, Stored  a cell as it is kept; an element; and an element as it lies in rows of totals and prefixes
  *   HAS_FACTORS             whether the element of a row is made of two cells, a factor and a term
- *   COMPONENTS              the values that an element is in shared memory
+ *   Kept                    an element in shared memory
  *   IS_ORDERED              whether elements are joined in the tree's order alone, so that rows continue a state
  *
  * RULE is a number that code is compiled for: the operation, and for maps the knowledge about values (enum map_known).
@@ -27,6 +27,9 @@ template <class VALUE> struct map_algebra;
         static DEVICE Map after(Map later, Map earlier, map_known known) {                                             \
             return map_after_##TAG(later, earlier, known);                                                             \
         }                                                                                                              \
+        static DEVICE Map of_two_rows(Map later, Map earlier, map_known known) {                                       \
+            return map_of_two_rows_##TAG(later, earlier, known);                                                       \
+        }                                                                                                              \
         static DEVICE VALUE apply(Map map, VALUE h, map_known known) { return map_apply_##TAG(map, h, known); }        \
         static DEVICE Map settle(Map map, map_known known) { return map_settle_##TAG(map, known); }                    \
     };
@@ -42,17 +45,16 @@ template <class VALUE> struct map_ops {
     typedef typename Algebra::Map Element;
     typedef typename Algebra::Stored Stored;
     static constexpr bool HAS_FACTORS = true, IS_ORDERED = true;
-    static constexpr unsigned COMPONENTS = 4;
+    /* An element in shared memory. */
+    struct alignas(VECTOR_BYTES) Kept {
+        Value factor, rest, term, reset;
+    };
 
-    static DEVICE int first_rule(int careful, bool has_resets) {
-        return has_resets && careful == MAP_CAREFUL ? MAP_RESETS : MAP_PLAIN;
-    }
+    static DEVICE int first_rule(int) { return MAP_PLAIN; }
     template <class RUN> static DEVICE void with_rule(int rule, const RUN &run) {
         switch (rule) {
         case MAP_PLAIN:
             return run(std::integral_constant<int, MAP_PLAIN>());
-        case MAP_RESETS:
-            return run(std::integral_constant<int, MAP_RESETS>());
         case MAP_CAREFUL:
             return run(std::integral_constant<int, MAP_CAREFUL>());
         default:
@@ -75,6 +77,9 @@ template <class VALUE> struct map_ops {
     template <int RULE> static DEVICE Element after(const Element &later, const Element &earlier) {
         return Algebra::after(later, earlier, static_cast<map_known>(RULE));
     }
+    template <int RULE> static DEVICE Element of_two_rows(const Element &later, const Element &earlier) {
+        return Algebra::of_two_rows(later, earlier, static_cast<map_known>(RULE));
+    }
     template <int RULE> static DEVICE Value apply(const Element &element, Value before) {
         return Algebra::apply(element, before, static_cast<map_known>(RULE));
     }
@@ -90,6 +95,13 @@ template <class VALUE> struct map_ops {
     /* The start of results, unless the caller gives one. */
     static HOST_DEVICE Value start(int careful) { return careful == MAP_PRODUCT ? 1 : 0; }
 
+    /* The sign, and some bits after it. */
+    static DEVICE uint32_t highest_bits(Value value) {
+        typename bits_of_size<sizeof(Value)>::type bits;
+        memcpy(&bits, &value, sizeof value);
+        return static_cast<uint32_t>(bits >> (8 * sizeof(Value) - 32));
+    }
+
     /* Whether the rule gives the element, or result, that the careful one gives. `spoiled` becomes a NaN by a value
      * that is not finite, and stays one. */
     static DEVICE void look_at(const Element &element, Value &spoiled) {
@@ -97,15 +109,12 @@ template <class VALUE> struct map_ops {
     }
     static DEVICE void look_at(Value result, Value &spoiled) { spoiled += result * Value(0); }
 
-    template <int RULE> static DEVICE void put(Value *at, unsigned apart, const Element &element) {
-        at[0] = element.factor;
-        at[apart] = element.rest;
-        at[2 * apart] = element.term;
-        if (RULE != MAP_PLAIN)
-            at[3 * apart] = element.reset ? 1 : 0;
+    static DEVICE void put(Kept *at, const Element &element) {
+        *at = Kept{element.factor, element.rest, element.term, element.reset ? Value(1) : Value(0)};
     }
-    template <int RULE> static DEVICE Element get(const Value *at, unsigned apart) {
-        return Element{at[0], at[apart], at[2 * apart], RULE != MAP_PLAIN && at[3 * apart] != 0 ? -1 : 0};
+    static DEVICE Element get(const Kept *at) {
+        const Kept kept = *at;
+        return Element{kept.factor, kept.rest, kept.term, kept.reset != 0 ? -1 : 0};
     }
     template <int RULE> static DEVICE Element from_lane_above(const Element &element, unsigned lanes) {
         return Element{warp_shuffle_up(WARP_ALL, element.factor, lanes), warp_shuffle_up(WARP_ALL, element.rest, lanes),
@@ -140,9 +149,9 @@ template <class VALUE> struct map_ops {
 template <class VALUE> struct number_ops {
     typedef VALUE Value, Element, Stored;
     static constexpr bool HAS_FACTORS = false, IS_ORDERED = false, IS_FLOAT = std::is_floating_point<VALUE>::value;
-    static constexpr unsigned COMPONENTS = 1;
+    typedef VALUE Kept;
 
-    static DEVICE int first_rule(int careful, bool) { return careful; }
+    static DEVICE int first_rule(int careful) { return careful; }
     template <class RUN> static DEVICE void with_rule(int rule, const RUN &run) {
         if (rule == KERNEL_MAXIMUM)
             return run(std::integral_constant<int, KERNEL_MAXIMUM>());
@@ -167,6 +176,9 @@ template <class VALUE> struct number_ops {
                     return RULE == KERNEL_MAXIMUM ? earlier + later : -(-earlier - later);
             return stays || earlier != earlier ? earlier : later;
         }
+    }
+    template <int RULE> static DEVICE Element of_two_rows(Element later, Element earlier) {
+        return after<RULE>(later, earlier);
     }
     template <int RULE> static DEVICE Value apply(Element element, Value before) {
         return after<RULE>(element, before);
@@ -200,8 +212,8 @@ template <class VALUE> struct number_ops {
     static HOST_DEVICE Value start(int rule) { return no_term(rule); }
     static DEVICE void look_at(Element, Value &) {}
 
-    template <int RULE> static DEVICE void put(Value *at, unsigned, Element element) { *at = element; }
-    template <int RULE> static DEVICE Element get(const Value *at, unsigned) { return *at; }
+    static DEVICE void put(Kept *at, Element element) { *at = element; }
+    static DEVICE Element get(const Kept *at) { return *at; }
     template <int RULE> static DEVICE Element from_lane_above(Element element, unsigned lanes) {
         return warp_shuffle_up(WARP_ALL, element, lanes);
     }

@@ -7,25 +7,25 @@ template <class OPS, bool GOES_ON> KERNEL LAUNCH_BOUNDS(most_threads<typename OP
     typedef typename OPS::Value Value;
     typedef typename OPS::Element Element;
     SHARED_DYNAMIC(unsigned char, memory);
-    const operator_tile<OPS, GOES_ON> tile(pass, memory, block_index());
+    unit_place<> place;
+    put_unit_place(pass, block_index(), rows_ahead<GOES_ON>(pass), place);
+    const operator_tile<OPS, GOES_ON> tile(pass, memory, place);
     if (tile.is_beyond())
         return;
     int rule = tile.load();
     for (bool is_done = false; !is_done;) {
         OPS::with_rule(rule, [&](auto known) {
             constexpr int RULE = decltype(known)::value;
-            tile.template put_total<RULE>();
-            block_barrier();
+            const bool may_be_wrong = tile.template put_total<RULE>();
             Value spoiled = 0;
-            tile.template join_runs<RULE>([&](unsigned unit, unsigned column, const Element &element) {
+            tile.template join_runs<RULE>([&](unsigned lane, const Element &element) {
+                const unsigned unit = lane >> pass.log_across, column = lane & ((1u << pass.log_across) - 1);
                 OPS::look_at(element, spoiled);
                 if (tile.has(unit, column))
                     OPS::write(tile.row_of(prefixes, tile.place.first_unit + unit + 1, column), element);
             });
-            tile.raise(tile_memory<OPS>::IS_DOUBTFUL, spoiled != 0);
+            is_done = !block_barrier_any(may_be_wrong || spoiled != 0) || rule == pass.careful;
         });
-        block_barrier();
-        is_done = rule == pass.careful || !tile.is_raised(tile_memory<OPS>::IS_DOUBTFUL);
         rule = is_done ? rule : pass.careful;
     }
     if constexpr (OPS::HAS_FACTORS)

@@ -80,16 +80,18 @@ template <class OPS, bool GOES_ON> DEVICE sweep_place sweep_place_of(const sweep
 template <class OPS, bool GOES_ON> struct sweep_block {
     typedef typename OPS::Value Value;
     typedef typename OPS::Element Element;
+    typedef typename OPS::Kept Kept;
     typedef typename OPS::Stored Stored;
     const sweep_of_operators<OPS> &pass;
     const sweep_place place;
-    Value *elements, *values; /* in shared memory: of each thread */
-    Stored *column;           /* row 0 */
-    size_t carry;             /* the place of the column in rows of carries */
+    Kept *elements; /* in shared memory: of each thread */
+    Value *values;  /* so are these */
+    Stored *column; /* row 0 */
+    size_t carry;   /* the place of the column in rows of carries */
     unsigned part;
     bool is_there;
 
-    DEVICE sweep_block(const sweep_of_operators<OPS> &pass_, Value *elements_, Value *values_)
+    DEVICE sweep_block(const sweep_of_operators<OPS> &pass_, Kept *elements_, Value *values_)
         : pass(pass_), place(sweep_place_of<OPS, GOES_ON>(pass_)), elements(elements_), values(values_) {
         const unsigned table = block_index() / pass.panels, panel = block_index() - table * pass.panels;
         const size_t first = static_cast<size_t>(panel) << pass.log_across;
@@ -100,7 +102,7 @@ template <class OPS, bool GOES_ON> struct sweep_block {
         column = pass.prefixes + static_cast<size_t>(table) * (pass.units + 1) * pass.columns + first + across;
     }
     DEVICE unsigned parts_above(unsigned count) const { return count << pass.log_across; }
-    DEVICE Value *element_of(unsigned of_part) const {
+    DEVICE Kept *element_of(unsigned of_part) const {
         return elements + thread_index() - parts_above(part) + parts_above(of_part);
     }
 
@@ -122,14 +124,14 @@ template <class OPS, bool GOES_ON> struct sweep_block {
 
     /* Joins the elements of the parts to the elements of the longest aligned runs of parts that end with each. */
     template <int RULE> DEVICE void join_parts(Element element) const {
-        Value *const own = elements + thread_index();
-        OPS::template put<RULE>(own, block_threads(), element);
+        Kept *const own = elements + thread_index();
+        OPS::put(own, element);
         KEEP_LOOP
         for (unsigned half = 1; half < 1u << pass.log_parts; half *= 2) {
             block_barrier();
             if ((part & (2 * half - 1)) == 2 * half - 1) {
-                element = join<RULE>(element, OPS::template get<RULE>(own - parts_above(half), block_threads()));
-                OPS::template put<RULE>(own, block_threads(), element);
+                element = join<RULE>(element, OPS::get(own - parts_above(half)));
+                OPS::put(own, element);
             }
         }
     }
@@ -142,9 +144,8 @@ template <class OPS, bool GOES_ON> struct sweep_block {
         for (unsigned half = (1u << pass.log_parts) / 2; half > 0; half /= 2) {
             block_barrier();
             if ((part & (2 * half - 1)) == half)
-                *own = OPS::template apply<RULE>(
-                    OPS::template get<RULE>(elements + thread_index() - parts_above(1), block_threads()),
-                    *(own - parts_above(half)));
+                *own = OPS::template apply<RULE>(OPS::get(elements + thread_index() - parts_above(1)),
+                                                 *(own - parts_above(half)));
         }
         return *own;
     }
@@ -227,8 +228,7 @@ template <class OPS, int RULE> DEVICE void leave_blocks(const sweep_block<OPS, t
         KEEP_LOOP
         for (unsigned level = LOG_SWEEP_UNITS; level < log_round; level++)
             if (unit >> level & 1)
-                leave(level, OPS::template get<RULE>(block.element_of((unit >> level << level) / SWEEP_UNITS - 1),
-                                                     block_threads()));
+                leave(level, OPS::get(block.element_of((unit >> level << level) / SWEEP_UNITS - 1)));
     }
     if (block.is_there && block.part == 0)
         KEEP_LOOP
@@ -241,7 +241,7 @@ template <class OPS, bool GOES_ON> KERNEL LAUNCH_BOUNDS(sweep_threads<typename O
     operator_sweep_kernel(sweep_of_operators<OPS> pass) {
     typedef typename OPS::Value Value;
     constexpr unsigned THREADS = sweep_threads<Value>();
-    SHARED_ARRAY(Value, elements, THREADS * OPS::COMPONENTS);
+    SHARED_ARRAY(typename OPS::Kept, elements, THREADS);
     SHARED_ARRAY(Value, values, THREADS);
     const sweep_block<OPS, GOES_ON> block(pass, elements, values);
     OPS::with_careful_rule(pass.careful, [&](auto known) {
@@ -268,9 +268,8 @@ template <class OPS, bool GOES_ON> KERNEL LAUNCH_BOUNDS(sweep_threads<typename O
                 if (((round + 1) << pass.log_parts) * SWEEP_UNITS >= block.place.end)
                     leave_blocks<OPS, RULE>(block, lane, before, block.place.round + round);
             if (block.part == 0)
-                begin = before.template next<RULE>(
-                    block.place.round + round,
-                    OPS::template get<RULE>(block.element_of((1u << pass.log_parts) - 1), block_threads()));
+                begin = before.template next<RULE>(block.place.round + round,
+                                                   OPS::get(block.element_of((1u << pass.log_parts) - 1)));
             block_barrier();
             lane.write(block, first);
         }

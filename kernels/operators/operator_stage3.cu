@@ -6,7 +6,7 @@
 template <class OPS> DEVICE void find_overflow(const operator_tile<OPS> &tile, typename OPS::Value prefix) {
     const operator_pass &pass = tile.pass;
     const unsigned first = (tile.unit * UNIT_RUNS + tile.run) * RUN_ROWS;
-    const auto result = [&](unsigned row) { return tile.memory.cells[cell_at(row, tile.column, pass.log_across)]; };
+    const auto result = [&](unsigned row) { return tile.memory.cells[unit_cell_at(row, tile.column, pass)]; };
     typename OPS::Value before = tile.run > 0 ? result(first - 1) : prefix;
     KEEP_LOOP
     for (unsigned row = first; row < first + RUN_ROWS && row < tile.place.rows; before = result(row), row++) {
@@ -29,7 +29,9 @@ template <class OPS, bool GOES_ON, bool CHECKS> KERNEL LAUNCH_BOUNDS(most_thread
     operator_results_kernel(operator_pass pass, typename OPS::Stored *prefixes) {
     typedef typename OPS::Value Value;
     SHARED_DYNAMIC(unsigned char, memory);
-    const operator_tile<OPS, GOES_ON> tile(pass, memory, block_index());
+    unit_place<> place;
+    put_unit_place(pass, block_index(), rows_ahead<GOES_ON>(pass), place);
+    const operator_tile<OPS, GOES_ON> tile(pass, memory, place);
     if (tile.is_beyond())
         return;
     int rule = tile.load();
@@ -39,16 +41,13 @@ template <class OPS, bool GOES_ON, bool CHECKS> KERNEL LAUNCH_BOUNDS(most_thread
     for (bool is_done = false; !is_done;) {
         OPS::with_rule(rule, [&](auto known) {
             constexpr int RULE = decltype(known)::value;
-            tile.template put_total<RULE>();
-            block_barrier();
-            tile.template join_runs<RULE>([](unsigned, unsigned, const auto &) {});
+            const bool may_be_wrong = tile.template put_total<RULE>();
+            tile.template join_runs<RULE>([](unsigned, const auto &) {});
             block_barrier();
             Value spoiled = 0;
-            tile.template scan_run<RULE>(prefix, spoiled);
-            tile.raise(tile_memory<OPS>::IS_DOUBTFUL, spoiled != 0);
+            tile.template scan_run<RULE>([&] { return prefix; }, spoiled);
+            is_done = !block_barrier_any(may_be_wrong || spoiled != 0) || rule == pass.careful;
         });
-        block_barrier();
-        is_done = rule == pass.careful || !tile.is_raised(tile_memory<OPS>::IS_DOUBTFUL);
         rule = pass.careful;
         if (!is_done) {
             tile.load_terms();

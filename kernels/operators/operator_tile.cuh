@@ -12,40 +12,18 @@
 constexpr unsigned ROWS_AT_ONCE = 8, LOG_RUN_PARTS = 2; /* joins of more rows at once spill */
 static_assert(ROWS_AT_ONCE << LOG_RUN_PARTS == RUN_ROWS, "a run is a power of two of parts");
 
-/* The parts of a block's shared memory, one after the other. */
-template <class OPS> struct tile_memory {
-    typedef typename OPS::Value Value;
-    Value *cells, *factors, *elements;
-    uint32_t *flags;
-
-    static HOST_DEVICE unsigned elements_apart(const operator_pass &pass) {
-        const unsigned runs = UNIT_RUNS << (pass.log_units + pass.log_across);
-        return runs + runs / WARP_LANES;
-    }
-    static HOST_DEVICE unsigned cell_count(const operator_pass &pass, unsigned log_across) {
-        return cell_at(UNIT_ROWS << pass.log_units, 0, log_across);
-    }
-    static HOST_DEVICE unsigned factor_count(const operator_pass &pass) {
-        constexpr unsigned COUNT = VECTOR_BYTES / sizeof(Value);
-        const unsigned log_across = pass.factors.per_column ? pass.log_across : 0;
-        const unsigned all = pass.factors.per_row ? cell_count(pass, log_across) : 1u << log_across;
-        return OPS::HAS_FACTORS ? (all + COUNT - 1) / COUNT * COUNT : 0;
-    }
-    static HOST_DEVICE size_t bytes(const operator_pass &pass) {
-        const unsigned values =
-            cell_count(pass, pass.log_across) + factor_count(pass) + OPS::COMPONENTS * elements_apart(pass);
-        return values * sizeof(Value) + FLAGS * MOST_WARPS * sizeof(uint32_t);
-    }
-    enum { HAS_RESETS, IS_DOUBTFUL, FLAGS }; /* each warp has one of its own, which need not be cleared */
-    static constexpr unsigned MOST_WARPS = most_threads<Value>() / WARP_LANES;
-
-    DEVICE tile_memory(const operator_pass &pass, unsigned char *memory) {
-        cells = reinterpret_cast<Value *>(memory);
-        factors = cells + cell_count(pass, pass.log_across);
-        elements = factors + factor_count(pass);
-        flags = reinterpret_cast<uint32_t *>(elements + OPS::COMPONENTS * elements_apart(pass));
-    }
-};
+/* A small float as a cell of a tile: it is widened when it is read, so that it can be copied as it is. */
+template <uint8_t TYPE> struct small_cell { uint16_t bits; };
+template <class VALUE> DEVICE VALUE value_of_cell(VALUE cell) { return cell; }
+template <uint8_t TYPE> DEVICE float value_of_cell(small_cell<TYPE> cell) { return small_value(cell.bits, TYPE); }
+template <class CELL, class VALUE> DEVICE CELL cell_of_value(VALUE value) {
+    if constexpr (std::is_same<CELL, VALUE>::value)
+        return value;
+    else if constexpr (std::is_same<CELL, small_cell<TABLE_F16>>::value)
+        return CELL{f16_of_float(value)};
+    else
+        return CELL{bf16_of_float(value)};
+}
 
 /* Rows of the table's first unit that came before the table. */
 template <bool GOES_ON> DEVICE unsigned rows_ahead(const operator_pass &pass) {
@@ -55,78 +33,107 @@ template <bool GOES_ON> DEVICE unsigned rows_ahead(const operator_pass &pass) {
 /* The columns of a tile of one unit, as the power of two. */
 template <class VALUE> HOST_DEVICE constexpr unsigned log_most_across() { return sizeof(VALUE) == 4 ? 4 : 3; }
 
-/* The knowledge about a tile that its kernel is compiled for: none; or that it is one unit of the most columns, and
- * that all its rows have the same factors, or each its own. Its places in shared memory are constants then. */
+/* The knowledge about a tile that its kernel is compiled for: none; or that it has the most lanes, and that all its rows
+ * have the same factors, or each its own. Its places in shared memory are constants then. */
 enum class tile_layout { ANY, WIDE, WIDE_OF_ONE_ROW };
 
-/* GOES_ON: whether the table's rows go on from a state. */
-template <class OPS, bool GOES_ON = false, tile_layout LAYOUT = tile_layout::ANY> struct operator_tile {
+/* The parts of a block's shared memory, one after the other. */
+template <class OPS, tile_layout LAYOUT = tile_layout::ANY, class CELL = typename OPS::Value> struct tile_memory {
+    typedef typename OPS::Value Value;
+    typedef typename OPS::Kept Kept;
+    typedef unit_place<LAYOUT == tile_layout::ANY ? UNKNOWN_LANES : log_most_across<Value>()> Place;
+    Kept *elements;
+    CELL *cells, *factors;
+
+    static HOST_DEVICE unsigned log_lanes(const operator_pass &pass) { return Place::log_lanes(pass); }
+    static HOST_DEVICE unsigned cell_count(const operator_pass &pass) { return cell_at(UNIT_ROWS, 0, log_lanes(pass)); }
+    /* Rows of factors of one column, or one row, or one factor, have less room than a table. */
+    static HOST_DEVICE unsigned factor_count(const operator_pass &pass) {
+        constexpr unsigned COUNT = VECTOR_BYTES / sizeof(CELL);
+        unsigned all = cell_count(pass);
+        if (LAYOUT == tile_layout::WIDE_OF_ONE_ROW)
+            all = 1u << log_lanes(pass);
+        else if (LAYOUT == tile_layout::ANY && !pass.factors.per_row)
+            all = pass.factors.per_column ? 1u << pass.log_across : 1;
+        else if (LAYOUT == tile_layout::ANY && !pass.factors.per_column)
+            all = cell_at(UNIT_ROWS << pass.log_units, 0, 0);
+        return OPS::HAS_FACTORS ? (all + COUNT - 1) / COUNT * COUNT : 0;
+    }
+    static HOST_DEVICE size_t element_bytes(const operator_pass &pass) {
+        const unsigned count = UNIT_RUNS * ((1u << log_lanes(pass)) + 1);
+        return (count * sizeof(Kept) + VECTOR_BYTES - 1) / VECTOR_BYTES * VECTOR_BYTES;
+    }
+    static HOST_DEVICE size_t bytes(const operator_pass &pass) {
+        return element_bytes(pass) + (cell_count(pass) + factor_count(pass)) * sizeof(CELL);
+    }
+
+    DEVICE tile_memory(const operator_pass &pass, unsigned char *memory) {
+        elements = reinterpret_cast<Kept *>(memory);
+        cells = reinterpret_cast<CELL *>(memory + element_bytes(pass));
+        factors = cells + cell_count(pass);
+    }
+};
+
+/* GOES_ON: whether the table's rows go on from a state. CELL: what cells are in shared memory. */
+template <class OPS, bool GOES_ON = false, tile_layout LAYOUT = tile_layout::ANY, class CELL = typename OPS::Value>
+struct operator_tile {
     typedef typename OPS::Value Value;
     typedef typename OPS::Element Element;
+    typedef typename OPS::Kept Kept;
     typedef typename OPS::Stored Stored;
-    typedef tile_memory<OPS> memory_of_tile;
-    static constexpr bool IS_WIDE = LAYOUT == tile_layout::WIDE;
+    typedef tile_memory<OPS, LAYOUT, CELL> memory_of_tile;
+    static constexpr bool IS_RAW =
+        !std::is_same<CELL, Value>::value; /* then the pass is neither exclusive nor skips NaN */
+    typedef typename memory_of_tile::Place Place;
 
     const operator_pass &pass;
-    const operator_place place;
+    const Place &place;
     const memory_of_tile memory;
-    const unsigned apart;              /* values between the components of elements */
-    unsigned column, run, unit;        /* of the thread */
+    unsigned lane, run, unit, column;  /* of the thread */
     unsigned factor_row, factor_first; /* values from one row's factor to the next one's, and to row 0's */
-    unsigned factor_rows; /* rows of the run that have the one factor of all rows, if the table is continued */
 
-    DEVICE operator_tile(const operator_pass &pass_, unsigned char *bytes, unsigned number)
-        : pass(pass_), place(operator_place_of(pass_, number, rows_ahead<GOES_ON>(pass_))), memory(pass_, bytes),
-          apart(memory_of_tile::elements_apart(pass_)) {
-        const unsigned above = thread_index() >> pass.log_across;
-        column = thread_index() & ((1u << pass.log_across) - 1);
-        run = above % UNIT_RUNS;
-        unit = above / UNIT_RUNS;
+    DEVICE operator_tile(const operator_pass &pass_, unsigned char *bytes, const Place &place_)
+        : pass(pass_), place(place_), memory(pass_, bytes) {
+        lane = thread_index() & ((1u << place.log_lanes(pass)) - 1);
+        run = thread_index() >> place.log_lanes(pass);
+        unit = lane >> pass.log_across;
+        column = lane & ((1u << pass.log_across) - 1);
         const bool per_column = pass.factors.per_column;
-        factor_row = !pass.factors.per_row ? 0 : per_column ? 1u << pass.log_across : 1;
-        factor_first = above * (RUN_ROWS + 1) * factor_row + (per_column ? column : 0);
-        factor_rows = RUN_ROWS;
-        if (GOES_ON && !pass.factors.per_row)
-            factor_rows = place.rows > above * RUN_ROWS ? place.rows - above * RUN_ROWS : 0;
+        factor_row = !pass.factors.per_row ? 0 : per_column ? 1u << place.log_lanes(pass) : 1;
+        factor_first = per_column && pass.factors.per_row ? cell_at(run * RUN_ROWS, lane, place.log_lanes(pass))
+                       : per_column                       ? column
+                                    : cell_at(unit * UNIT_ROWS + run * RUN_ROWS, 0, 0) * factor_row;
     }
 
-    DEVICE void raise(unsigned flag, bool is_raised) const {
-        const bool is_any = warp_any(WARP_ALL, is_raised);
-        if (thread_index() % WARP_LANES == 0)
-            memory.flags[flag * memory_of_tile::MOST_WARPS + thread_index() / WARP_LANES] = is_any;
-    }
-    DEVICE bool is_raised(unsigned flag) const {
-        uint32_t any = 0;
-        UNROLL
-        for (unsigned warp = 0; warp < memory_of_tile::MOST_WARPS; warp++)
-            if (warp < block_threads() / WARP_LANES)
-                any |= memory.flags[flag * memory_of_tile::MOST_WARPS + warp];
-        return any != 0;
+    /* Rows of the thread's run that have the one factor of all rows, if the table is continued. */
+    DEVICE unsigned factor_rows() const {
+        const unsigned first = unit * UNIT_ROWS + run * RUN_ROWS;
+        return !GOES_ON || pass.factors.per_row ? RUN_ROWS : place.rows > first ? place.rows - first : 0;
     }
 
     DEVICE void load_terms() const {
-        if (pass.has_terms)
-            return load_cell_tile(pass.in, pass, place, OPS::no_term(pass.careful), memory.cells, [](Value) {});
-        KEEP_LOOP
-        for (unsigned at = thread_index(); at < memory_of_tile::cell_count(pass, pass.log_across);
-             at += block_threads())
-            memory.cells[at] = 0;
+        if constexpr (IS_RAW) {
+            copy_tile_ahead(pass.in, pass, place, cell_of_value<CELL>(OPS::no_term(pass.careful)), memory.cells);
+            copies_ahead_wait();
+        } else if (pass.has_terms) {
+            load_cell_tile(pass.in, pass, place, OPS::no_term(pass.careful), memory.cells, [](Value) {});
+        } else {
+            KEEP_LOOP
+            for (unsigned row = 0; row < RUN_ROWS; row++)
+                cells_of_run()[row << place.log_lanes(pass)] = 0;
+        }
     }
 
     /* Loads all cells, and returns the rule to begin with. */
     DEVICE int load() const {
         load_terms();
-        if constexpr (OPS::HAS_FACTORS) {
-            bool has_resets = false;
-            load_factors(pass, place, OPS::no_factor(), memory.factors,
-                         [&](Value factor) { has_resets = has_resets || factor == 0; });
-            raise(memory_of_tile::HAS_RESETS, has_resets);
-        }
+        if constexpr (OPS::HAS_FACTORS)
+            load_factors(pass, place, OPS::no_factor(), memory.factors, cell_of_value<CELL, Value>);
         block_barrier();
         if (GOES_ON &&
             (place.missing > 0 || place.is_last)) /* nothing is known of elements that a state gives or takes */
             return pass.careful;
-        return OPS::first_rule(pass.careful, OPS::HAS_FACTORS && is_raised(memory_of_tile::HAS_RESETS));
+        return OPS::first_rule(pass.careful);
     }
 
     /* How many rows the table touches is known on the device alone: there may be tiles of none. */
@@ -134,13 +141,10 @@ template <class OPS, bool GOES_ON = false, tile_layout LAYOUT = tile_layout::ANY
 
     /* The place of an element in shared memory: at first of a run, and then of the longest aligned run of runs that
      * ends with it. */
-    DEVICE Value *element_at(unsigned of_unit, unsigned of_run, unsigned of_column) const {
-        const unsigned number = ((of_unit * UNIT_RUNS + of_run) << pass.log_across) + of_column;
-        return memory.elements + number + number / WARP_LANES;
+    DEVICE Kept *element_at(unsigned of_run, unsigned of_lane) const {
+        return memory.elements + of_run * ((1u << place.log_lanes(pass)) + 1) + of_lane;
     }
-    DEVICE Value *cells_of_run() const {
-        return memory.cells + (((unit * UNIT_RUNS + run) * (RUN_ROWS + 1)) << pass.log_across) + column;
-    }
+    DEVICE CELL *cells_of_run() const { return memory.cells + cell_at(run * RUN_ROWS, lane, place.log_lanes(pass)); }
 
     /* Whether a row of the thread's run came before the table. */
     template <int RULE> DEVICE bool is_missing(unsigned of_run) const {
@@ -156,33 +160,43 @@ template <class OPS, bool GOES_ON = false, tile_layout LAYOUT = tile_layout::ANY
         if (is_missing<RULE>(of_run))
             return missing<RULE>(of_run);
         if constexpr (OPS::HAS_FACTORS)
-            factor = of_run < factor_rows ? memory.factors[factor_first + of_run * factor_row] : OPS::no_factor();
-        return OPS::template of_cells<RULE>(cells_of_run()[of_run << pass.log_across], factor);
+            factor = of_run < factor_rows() ? value_of_cell(memory.factors[factor_first + of_run * factor_row])
+                                            : OPS::no_factor();
+        return OPS::template of_cells<RULE>(value_of_cell(cells_of_run()[of_run << place.log_lanes(pass)]), factor);
     }
 
     DEVICE unsigned rows_apart() const {
-        return LAYOUT == tile_layout::ANY ? found_anew(1u << pass.log_across) : 1u << log_most_across<Value>();
+        return LAYOUT == tile_layout::ANY ? found_anew(1u << place.log_lanes(pass)) : 1u << log_most_across<Value>();
     }
 
     /* The elements of ROWS_AT_ONCE rows of the thread's run. Places are made anew for each of them: the compiler would
      * keep them all from the first time to the second one. */
     template <int RULE> DEVICE void rows_of(unsigned first, Element (&rows)[ROWS_AT_ONCE]) const {
         const unsigned down = rows_apart();
-        const unsigned factor_down = LAYOUT == tile_layout::ANY ? found_anew(factor_row) : IS_WIDE ? down : 0;
-        const Value *cell = cells_of_run() + first * down;
-        const Value *of_factor = memory.factors + factor_first + first * factor_down;
+        const unsigned factor_down = LAYOUT == tile_layout::ANY    ? found_anew(factor_row)
+                                     : LAYOUT == tile_layout::WIDE ? down
+                                                                   : 0;
+        const CELL *cell = cells_of_run() + first * down;
+        const CELL *of_factor = memory.factors + factor_first + first * factor_down;
         UNROLL
         for (unsigned k = 0; k < ROWS_AT_ONCE; k++, cell += down, of_factor += factor_down) {
             Value factor = 0;
             if constexpr (OPS::HAS_FACTORS)
-                factor = !GOES_ON || first + k < factor_rows ? *of_factor : OPS::no_factor();
-            rows[k] = OPS::template of_cells<RULE>(*cell, factor);
+                factor = !GOES_ON || first + k < factor_rows() ? value_of_cell(*of_factor) : OPS::no_factor();
+            rows[k] = OPS::template of_cells<RULE>(value_of_cell(*cell), factor);
             if constexpr (GOES_ON)
                 if (is_missing<RULE>(first + k))
                     rows[k] = missing<RULE>(first + k);
         }
     }
 
+    /* The lowest level of the tree. In a continued table elements of rows may stand for runs. */
+    template <int RULE> DEVICE static void join_pairs(Element (&rows)[ROWS_AT_ONCE]) {
+        UNROLL
+        for (unsigned k = 1; k < ROWS_AT_ONCE; k += 2)
+            rows[k] = GOES_ON ? OPS::template after<RULE>(rows[k], rows[k - 1])
+                              : OPS::template of_two_rows<RULE>(rows[k], rows[k - 1]);
+    }
     /* A row, or a run, after the one above it. */
     template <int RULE> struct join_rows {
         DEVICE Element operator()(const Element &earlier, const Element &later) const {
@@ -190,17 +204,36 @@ template <class OPS, bool GOES_ON = false, tile_layout LAYOUT = tile_layout::ANY
         }
     };
 
-    /* The element of the thread's run. Calls see(element) for each of its rows. */
-    template <int RULE, class SEE> DEVICE Element total_of_run(const SEE &see) const {
+    /* What the kernel must know of a run that MAP_PLAIN was taken for, which looks at no resets. */
+    template <int RULE> static HOST_DEVICE constexpr bool looks_away() { return OPS::HAS_FACTORS && RULE == MAP_PLAIN; }
+    struct seen_factors {
+        bool has_reset = false;
+        uint32_t signs = 0;
+    };
+    DEVICE bool has_reset(unsigned first) const {
+        bool has_any = false;
+        KEEP_LOOP
+        for (unsigned row = first; row < first + ROWS_AT_ONCE; row++)
+            has_any = has_any || value_of_cell(memory.factors[factor_first + row * factor_row]) == 0;
+        return has_any;
+    }
+
+    /* The element of the thread's run. */
+    template <int RULE> DEVICE Element total_of_run(seen_factors &seen) const {
         Element rows[ROWS_AT_ONCE], left[LOG_RUN_PARTS];
         UNROLL
         for (unsigned part = 0; part < 1 << LOG_RUN_PARTS; part++) {
             rows_of<RULE>(part * ROWS_AT_ONCE, rows);
-            UNROLL
+            if constexpr (looks_away<RULE>())
+                UNROLL
             for (unsigned k = 0; k < ROWS_AT_ONCE; k++)
-                see(rows[k]);
-            tree_totals<ROWS_AT_ONCE>(rows, join_rows<RULE>());
+                seen.signs |= OPS::highest_bits(rows[k].factor);
+            join_pairs<RULE>(rows);
+            tree_totals<ROWS_AT_ONCE, 2>(rows, join_rows<RULE>());
             Element total = rows[ROWS_AT_ONCE - 1];
+            if constexpr (looks_away<RULE>())
+                if (total.factor == 0) /* by a reset, or as it underflows */
+                    seen.has_reset = seen.has_reset || has_reset(part * ROWS_AT_ONCE);
             UNROLL
             for (unsigned level = 0; level < LOG_RUN_PARTS; level++) {
                 if ((part >> level & 1) == 0) {
@@ -214,76 +247,85 @@ template <class OPS, bool GOES_ON = false, tile_layout LAYOUT = tile_layout::ANY
         return rows[ROWS_AT_ONCE - 1];
     }
 
-    /* Joins the elements of runs to the elements of the longest aligned runs of runs that end with each: a lane a run.
-     * A lane that ends a unit calls last(unit, column, its element). */
+    /* Joins the elements of runs to the elements of the longest aligned runs of runs that end with each: a thread a run.
+     * A thread that ends a unit calls last(lane, its element). MAP_PLAIN does not look at resets, which the elements of
+     * runs have all the same. */
     template <int RULE, class LAST> DEVICE void join_runs(const LAST &last) const {
-        const unsigned index = thread_index() % UNIT_RUNS, number = thread_index() / UNIT_RUNS;
-        const unsigned of_unit = number >> pass.log_across, of_column = number & ((1u << pass.log_across) - 1);
-        Value *const at = element_at(of_unit, index, of_column);
-        Element element = OPS::template get<RULE>(at, apart);
+        const unsigned index = thread_index() % UNIT_RUNS, of_lane = thread_index() / UNIT_RUNS;
+        Kept *const at = element_at(index, of_lane);
+        const Element own = OPS::get(at);
+        Element element = own;
         UNROLL
         for (unsigned half = 1; half < UNIT_RUNS; half *= 2) {
             const Element left = OPS::template from_lane_above<RULE>(element, half);
             if ((index & (2 * half - 1)) == 2 * half - 1)
                 element = OPS::template after<RULE>(element, left);
         }
-        OPS::template put<RULE>(at, apart, element);
+        if constexpr (looks_away<RULE>()) {
+            const unsigned first = thread_index() % WARP_LANES / UNIT_RUNS * UNIT_RUNS;
+            element.reset = (warp_ballot(WARP_ALL, own.reset != 0) >> first & ((1u << UNIT_RUNS) - 1)) != 0 ? -1 : 0;
+        }
+        OPS::put(at, element);
         if (index == UNIT_RUNS - 1)
-            last(of_unit, of_column, element);
+            last(of_lane, element);
     }
 
-    template <int RULE, class SEE> DEVICE void put_total(const SEE &see) const {
-        OPS::template put<RULE>(element_at(unit, run, column), apart, total_of_run<RULE>(see));
-    }
-    template <int RULE> DEVICE void put_total() const {
-        put_total<RULE>([](const Element &) {});
+    /* Makes the element of the thread's run. Returns whether it may have a wrong bit by MAP_PLAIN, which does not look
+     * at resets: that takes a reset in the tile, and a factor with a minus. All threads of the block call it. */
+    template <int RULE> DEVICE bool put_total() const {
+        seen_factors seen;
+        Element total = total_of_run<RULE>(seen);
+        if constexpr (OPS::HAS_FACTORS && RULE == MAP_CAREFUL)
+            seen.has_reset = total.reset != 0;
+        if constexpr (looks_away<RULE>()) {
+            seen.has_reset = seen.has_reset && pass.careful == MAP_CAREFUL; /* products have none */
+            total.reset = seen.has_reset ? -1 : 0;
+        }
+        OPS::put(element_at(run, lane), total);
+        return block_barrier_any(seen.has_reset) && seen.signs >> 31 != 0;
     }
 
-    /* The results of ROWS_AT_ONCE rows, given their elements from the run's first row on, take the place of terms. */
-    template <int RULE>
-    DEVICE void put_results(unsigned first, Element (&rows)[ROWS_AT_ONCE], Value prefix, Value &spoiled) const {
-        const unsigned down = rows_apart();
-        Value *cell = cells_of_run() + first * down;
-        UNROLL_TWICE /* in one round all elements move to other registers, and back */
-            for (unsigned before = run; before != 0; before &= before - 1) {
-            const Element left = OPS::template get<RULE>(element_at(unit, before - 1, column), apart);
+    /* The results of the thread's run take the place of its terms; begin() is the value that its unit begins with. It is
+     * called when all is done with the first rows that can be done without it. */
+    template <int RULE, class BEGIN> DEVICE void scan_run(const BEGIN &begin, Value &spoiled) const {
+        Element rows[ROWS_AT_ONCE], left[LOG_RUN_PARTS] = {};
+        Value prefix = 0;
+        const auto join_all = [&](const Element &earlier) {
             UNROLL
             for (unsigned k = 0; k < ROWS_AT_ONCE; k++)
-                rows[k] = OPS::template after<RULE>(rows[k], left);
-        }
-        UNROLL
-        for (unsigned k = 0; k < ROWS_AT_ONCE; k++, cell += down) {
-            const Value result = OPS::template apply<RULE>(rows[k], prefix);
-            OPS::look_at(result, spoiled);
-            *cell = result;
-        }
-    }
-
-    /* The results of the thread's run, whose unit starts from the prefix. */
-    template <int RULE> DEVICE void scan_run(Value prefix, Value &spoiled) const {
-        Element rows[ROWS_AT_ONCE], left[LOG_RUN_PARTS];
-        UNROLL
-        for (unsigned part = 0; part < 1 << LOG_RUN_PARTS; part++) {
+                rows[k] = OPS::template after<RULE>(rows[k], earlier);
+        };
+        UNROLL_TWICE /* longer code is waited for, in one round elements move to other registers */
+            for (unsigned part = 0; part < 1 << LOG_RUN_PARTS; part++) {
             rows_of<RULE>(part * ROWS_AT_ONCE, rows);
-            tree_scan<ROWS_AT_ONCE>(rows, join_rows<RULE>());
+            join_pairs<RULE>(rows);
+            tree_scan<ROWS_AT_ONCE, 2>(rows, join_rows<RULE>());
             UNROLL
-            for (unsigned level = 0; level < LOG_RUN_PARTS; level++) {
-                if ((part >> level & 1) == 0) {
-                    left[level] = rows[ROWS_AT_ONCE - 1]; /* a level above the lowest one is written again before use */
-                    continue;
-                }
-                UNROLL
-                for (unsigned k = 0; k < ROWS_AT_ONCE; k++)
-                    rows[k] = OPS::template after<RULE>(rows[k], left[level]);
+            for (unsigned level = 0; level < LOG_RUN_PARTS; level++)
+                if ((part >> level & 1) != 0)
+                    join_all(left[level]);
+                else
+                    left[level] = rows[ROWS_AT_ONCE - 1]; /* above the lowest level it is written again before use */
+            UNROLL_TWICE /* in one round all elements move to other registers, and back */
+                for (unsigned before = run; before != 0; before &= before - 1)
+                    join_all(OPS::get(element_at(before - 1, lane)));
+            if (part == 0)
+                prefix = begin();
+            const unsigned down = rows_apart();
+            CELL *cell = cells_of_run() + part * ROWS_AT_ONCE * down;
+            UNROLL
+            for (unsigned k = 0; k < ROWS_AT_ONCE; k++, cell += down) {
+                const Value result = OPS::template apply<RULE>(rows[k], prefix);
+                OPS::look_at(result, spoiled);
+                *cell = cell_of_value<CELL>(result);
             }
-            put_results<RULE>(part * ROWS_AT_ONCE, rows, prefix, spoiled);
         }
     }
 
     /* The runs of a table's last unit are those of the binary digits of its rows' count. Runs of at least RUN_ROWS rows
      * are in shared memory, when they are joined; the thread that has the last rows makes the shorter ones. */
     template <int RULE> DEVICE Element long_run(unsigned of_unit, unsigned count, unsigned level) const {
-        return OPS::template get<RULE>(element_at(of_unit, (count >> level << level) / RUN_ROWS - 1, column), apart);
+        return OPS::get(element_at((count >> level << level) / RUN_ROWS - 1, (of_unit << pass.log_across) + column));
     }
     template <int RULE> DEVICE void make_short_runs(unsigned count, Element *runs) const {
         KEEP_LOOP
@@ -331,26 +373,63 @@ template <class OPS, bool GOES_ON = false, tile_layout LAYOUT = tile_layout::ANY
         OPS::write(row_of(prefixes, place.first_unit + of_unit + 1, column), total);
     }
 
+    /* Writes the results by vectors of whole rows. */
+    DEVICE void store_rows() const {
+        constexpr unsigned COUNT = VECTOR_BYTES / sizeof(Value);
+        UNROLL_TWICE
+        for (unsigned number = 0; number < RUN_ROWS / COUNT; number++) {
+            const row_vector<COUNT, Place> to(pass.out, pass, place, number);
+            vector_of<Value, COUNT> results;
+            UNROLL
+            for (unsigned k = 0; k < COUNT; k++)
+                results.at[k] = memory.cells[to.cell_of(k)];
+            if (to.is_whole)
+                store_vector(reinterpret_cast<vector_of<Value, COUNT> *>(to.at), results);
+            UNROLL
+            for (unsigned k = 0; k < COUNT && !to.is_whole; k++)
+                if (place.has_row(to.row + to.row_of(k)))
+                    store_vector(reinterpret_cast<Value *>(to.at) + k, results.at[k]);
+        }
+    }
+
     /* Writes the results. An exclusive pass writes the results of the rows before: before(unit, column) is the result
      * of the row before a unit. */
     template <class BEFORE> DEVICE void store_results_of_tile(const BEFORE &before) const {
-        constexpr unsigned PER = VECTOR_BYTES / sizeof(Value);
-        if (pass.out.access == cell_access::VECTORS && !pass.exclusive) {
-            cell_walk<PER> walk(pass.out, pass, place);
+        constexpr unsigned PER = VECTOR_BYTES / sizeof(CELL);
+        if (IS_RAW || (pass.out.access == cell_access::VECTORS && !pass.exclusive)) {
+            cell_walk<PER, Place> walk(pass.out, pass, place);
             UNROLL
             for (unsigned k = 0; k < RUN_ROWS / PER; k++, walk.next())
                 if (walk.is_there())
-                    store_vector(reinterpret_cast<vector_of<Value, PER> *>(walk.at),
-                                 *reinterpret_cast<const vector_of<Value, PER> *>(memory.cells + walk.cell));
+                    store_vector(reinterpret_cast<vector_of<CELL, PER> *>(walk.at),
+                                 *reinterpret_cast<const vector_of<CELL, PER> *>(memory.cells + walk.cell));
             return;
         }
+        if constexpr (!IS_RAW)
+            store_other_results(before);
+    }
+    template <class BEFORE> DEVICE void store_other_results(const BEFORE &before) const {
+        constexpr unsigned PER = VECTOR_BYTES / sizeof(Value);
+        if (pass.out.access == cell_access::ROWS && !pass.exclusive)
+            return store_rows();
+        constexpr unsigned SMALL = VECTOR_BYTES / sizeof(uint16_t);
+        if constexpr (std::is_same<Value, float>::value)
+            if (pass.out.access == cell_access::SMALL_VECTORS && !pass.exclusive)
+                return store_cells<uint16_t, SMALL>(pass.out, pass, place, [&](const auto &walk) {
+                    vector_of<Value, SMALL> results;
+                    UNROLL
+                    for (unsigned k = 0; k < SMALL; k += PER)
+                        reinterpret_cast<vector_of<Value, PER> &>(results.at[k]) =
+                            *reinterpret_cast<const vector_of<Value, PER> *>(memory.cells + walk.cell + k);
+                    return small_results(results, pass.out.any.type);
+                });
         store_cell_tile<Value>(pass.out, pass, place, [&](unsigned row, unsigned of_column, auto count) {
             constexpr unsigned COUNT = decltype(count)::value, MOST = VECTOR_BYTES / sizeof(Value),
                                EACH = COUNT < MOST ? COUNT : MOST;
             vector_of<Value, COUNT> results;
             const bool is_before = pass.exclusive && row % UNIT_ROWS == 0;
             const unsigned of_row = pass.exclusive && !is_before ? row - 1 : row;
-            const Value *const from = memory.cells + cell_at(of_row, of_column, pass.log_across);
+            const Value *const from = memory.cells + unit_cell_at(of_row, of_column, pass);
             UNROLL
             for (unsigned k = 0; k < COUNT; k += EACH)
                 reinterpret_cast<vector_of<Value, EACH> &>(results.at[k]) =

@@ -38,11 +38,11 @@ struct join_by_adding {
     template <class SUM> DEVICE SUM operator()(SUM earlier, SUM later) const { return combine(earlier, later); }
 };
 
-/* Each run becomes the total of itself and all runs before it. */
-template <unsigned COUNT, class RUNS, class JOIN = join_by_adding>
+/* Each run becomes the total of itself and all runs before it. FIRST: levels below it are done. */
+template <unsigned COUNT, unsigned FIRST = 1, class RUNS, class JOIN = join_by_adding>
 DEVICE void tree_scan(RUNS &runs, const JOIN &join = JOIN()) {
     UNROLL
-    for (unsigned half = 1; half < COUNT; half *= 2)
+    for (unsigned half = FIRST; half < COUNT; half *= 2)
         UNROLL
     for (unsigned k = 0; k < COUNT; k++)
         if (k & half)
@@ -51,10 +51,10 @@ DEVICE void tree_scan(RUNS &runs, const JOIN &join = JOIN()) {
 
 /* The k-th becomes the total of the aligned block that ends with it, whose number of runs is the greatest power of two
  * that divides k + 1 (a Fenwick tree). The last one becomes the total of all. */
-template <unsigned COUNT, class RUNS, class JOIN = join_by_adding>
+template <unsigned COUNT, unsigned FIRST = 1, class RUNS, class JOIN = join_by_adding>
 DEVICE void tree_totals(RUNS &runs, const JOIN &join = JOIN()) {
     UNROLL
-    for (unsigned half = 1; half < COUNT; half *= 2)
+    for (unsigned half = FIRST; half < COUNT; half *= 2)
         UNROLL
     for (unsigned k = 2 * half - 1; k < COUNT; k += 2 * half)
         runs[k] = join(runs[k - half], runs[k]);

@@ -60,7 +60,8 @@ DEVICE unsigned block_count() { return emulator::block_count(); }
 DEVICE unsigned multiprocessor() { return emulator::block_index() / 2; }
 DEVICE uint64_t nanoseconds() { return emulator::nanoseconds(); }
 
-DEVICE void block_barrier(EMULATOR_SITE) { emulator::block_barrier(file, line); }
+DEVICE void block_barrier(EMULATOR_SITE) { emulator::block_barrier(false, file, line); }
+DEVICE bool block_barrier_any(bool vote, EMULATOR_SITE) { return emulator::block_barrier(vote, file, line); }
 DEVICE void loads_before_sums(bool never, EMULATOR_SITE) {
     if (never)
         emulator::misuse(file, line, "what is never true is true");

@@ -33,7 +33,7 @@ void progress();
 /* Meetings of a warp. `value` is the caller's bits; returns what the caller gets. */
 enum meeting { SHUFFLE, SHUFFLE_XOR, SHUFFLE_UP, SHUFFLE_DOWN, BALLOT, ALL, ANY, MATCH, AND, SUM, WARP_BARRIER };
 uint64_t meet(meeting kind, unsigned mask, uint64_t value, unsigned argument, EMULATOR_SITE_PLAIN);
-void block_barrier(EMULATOR_SITE_PLAIN);
+bool block_barrier(bool vote, EMULATOR_SITE_PLAIN); /* whether any thread voted so */
 
 /* All blocks of a cooperative launch, once in it. */
 unsigned grid_arrive(EMULATOR_SITE_PLAIN);

@@ -28,7 +28,7 @@ void grid_meet(const char *file, int line) {
             give_way(file, line, true);
         tsan_acquire(&work.met);
     }
-    block_barrier(file, line);
+    block_barrier(false, file, line);
 }
 
 } // namespace emulator

@@ -120,6 +120,7 @@ struct block {
     bool fenced = false;
     std::vector<unsigned char> engine_view; /* shared memory as the copy engine sees it: what was fenced */
     char barrier_sync[2];
+    bool barrier_votes[2] = {false, false};
 };
 
 constexpr unsigned NEVER = 1u << 30; /* one in so many */

@@ -133,6 +133,7 @@ void open_block(block &in, launch_state &work, unsigned index) {
     in.index = index;
     in.threads = in.live = work.threads;
     in.arrived = in.barriers_passed = 0;
+    in.barrier_votes[0] = in.barrier_votes[1] = false;
     in.starved = work.plan.order == 3 && index == work.starved;
     in.ready_warps = in.turn = 0;
     in.fenced = false;

@@ -106,7 +106,7 @@ static bool meetings_are_right(unsigned blocks) {
     return true;
 }
 
-/* Votes, matches and shuffles of half a warp each, in a block that is no whole number of warps. */
+/* Votes of warps and of the block, matches and shuffles of half a warp each, in a block that is no whole number of warps. */
 KERNEL votes_kernel(unsigned *wrong) {
     const unsigned lane = thread_index() % WARP_LANES, warp = thread_index() / WARP_LANES;
     const unsigned left = block_threads() - warp * WARP_LANES;
@@ -125,6 +125,7 @@ KERNEL votes_kernel(unsigned *wrong) {
     else if (left >= WARP_LANES)
         right &= warp_shuffle_xor(0xffff0000u, 1.5f * float(lane), 1) == 1.5f * float(lane ^ 1);
     warp_barrier(mask);
+    right &= block_barrier_any(thread_index() == 70) && !block_barrier_any(false) && block_barrier_any(lane != 0);
     if (!right)
         wrong[thread_index()] = 1;
 }

@@ -1,6 +1,7 @@
 /* The proof that the emulator's tests can fail. Small tables go through the real kernels, and the examples run, each
  * time with one deliberate fault; some seed must notice it: by a result that differs, by a misuse, or by a sanitizer.
  * The runs are processes of their own, for a sanitizer ends them. */
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -137,7 +138,8 @@ static void look_for_others(const std::string &kernels, const std::vector<plante
         std::ifstream file(entry.path());
         std::string line;
         for (unsigned number = 1; std::getline(file, line); number++) {
-            const size_t at = line.find("block_barrier("), comment = line.find("/*");
+            const size_t at = std::min(line.find("block_barrier("), line.find("block_barrier_any(")),
+                         comment = line.find("/*");
             if (at == std::string::npos || comment < at || line.find_first_not_of(" ") == line.find("*"))
                 continue;
             const std::string place = name + ":" + std::to_string(number);

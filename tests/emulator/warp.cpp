@@ -183,13 +183,13 @@ uint64_t meet(meeting kind, unsigned mask, uint64_t value, unsigned argument, co
     return mine.value;
 }
 
-void block_barrier(const char *file, int line) {
+bool block_barrier(bool vote, const char *file, int line) {
     thread &self = current();
     block &in = *self.home;
     warp &mine = warp_of(self);
     const place at = self.at = {file, line};
     if (fault_removes_barrier(at))
-        return;
+        return vote;
     check_not_named(self, mine, "waits at the block's barrier", at);
     if (in.live < in.threads)
         misuse_of(self, at, "block_barrier: %u threads of the block have returned and will never come",
@@ -202,12 +202,14 @@ void block_barrier(const char *file, int line) {
                   in.barrier_at.file, in.barrier_at.line);
     }
     const unsigned generation = in.barriers_passed & 1;
+    in.barrier_votes[generation] |= vote;
     tsan_release(&in.barrier_sync[generation]);
     mine.barrier |= lane_bit(self);
     make_wait(in, self.index / LANES, lane_bit(self));
     if (++in.arrived == in.threads) {
         in.arrived = 0;
         in.barriers_passed++;
+        in.barrier_votes[generation ^ 1] = false; /* all have read it that are here */
         copies_refresh_view(in);
         for (unsigned index = 0; index * LANES < in.threads; index++) {
             in.warps[index].barrier = 0;
@@ -219,6 +221,7 @@ void block_barrier(const char *file, int line) {
     }
     go_on();
     tsan_acquire(&in.barrier_sync[generation]);
+    return in.barrier_votes[generation];
 }
 
 } // namespace emulator

@@ -110,15 +110,29 @@ TEST(test_what_is_finite_by_the_fast_forms_is_right) {
         const float h = random_value(&random);
         const struct map_f32 right = map_after_f32(second, first, MAP_CAREFUL);
         const float value = map_apply_f32(right, h, MAP_CAREFUL);
-        const enum map_known known = right.reset ? MAP_RESETS : MAP_PLAIN;
-        const struct map_f32 fast = map_after_f32(second, first, known);
+        const bool has_minus = signbit(first.factor) || signbit(second.factor);
+        const enum map_known known = right.reset && has_minus ? MAP_RESETS : MAP_PLAIN;
+        struct map_f32 fast = map_after_f32(second, first, known);
         const float found = map_apply_f32(fast, h, known);
         if (!isfinite(found))
             continue;
         finite++;
+        fast.reset = right.reset; /* MAP_PLAIN does not know it */
         assert_true(same_value(found, value) && same_map(fast, right));
     }
     assert_true(finite > 10000);
+}
+
+TEST(test_two_rows_are_joined_as_runs_are) {
+    struct random random = {run_seed() + 2};
+    for (unsigned i = 0; i < 100000; i++) {
+        const enum map_known known = (enum map_known)(i % 4);
+        const struct map_f32 first = map_of_row_f32(random_value(&random), random_value(&random), known);
+        const struct map_f32 second = map_of_row_f32(random_value(&random), random_value(&random), known);
+        const struct map_f32 joined = map_after_f32(second, first, known);
+        if (known == MAP_CAREFUL || known == MAP_PRODUCT || isfinite(joined.factor))
+            assert_true(same_map(map_of_two_rows_f32(second, first, known), joined));
+    }
 }
 
 int main(int argc, char **argv) {
