@@ -126,27 +126,37 @@ template <class OPS, tile_layout LAYOUT, class CELL> struct fused_tile {
         return tile.place.table * pass.columns + tile.place.first_column + column;
     }
 
-    /* Makes the elements of runs of rows, and of units. Returns whether they may be wrong by the rule. */
-    template <int RULE> DEVICE bool put_elements() const {
+    /* Makes the elements of runs of rows, and of units. Returns whether they may be wrong by the rule. A thread looks for its
+     * run of other tiles meanwhile; `lacks` becomes whether it has none yet. */
+    template <int RULE> DEVICE bool put_elements(bool &lacks) const {
         const bool may_be_wrong = tile.template put_total<RULE>();
+        typename Shared::Run::Loaded loaded = {};
+        lacks = wants_run(0, WARP_LANES);
+        if (lacks)
+            loaded = Shared::Run::load(wanted_run());
         Value spoiled = 0;
         tile.template join_runs<RULE>([&](unsigned lane, const Element &element) {
             OPS::look_at(element, spoiled);
             OPS::put(memory.units + lane, element);
         });
+        Element run;
+        if (lacks && Shared::Run::is_there(loaded, &run)) {
+            OPS::put(memory.gathered + thread_index(), run);
+            lacks = false;
+        }
         return block_barrier_any(may_be_wrong || spoiled != 0);
     }
-    DEVICE void put_careful_elements() const {
-        OPS::with_careful_rule(pass.careful, [&](auto known) { put_elements<decltype(known)::value>(); });
+    DEVICE void put_careful_elements(bool &lacks) const {
+        OPS::with_careful_rule(pass.careful, [&](auto known) { put_elements<decltype(known)::value>(lacks); });
     }
     /* put_elements(), by the careful rule if the given one may be wrong. Returns the rule that was right, and leaves
      * the one to begin the next tile with. */
-    DEVICE int make_elements(int &rule) const {
+    DEVICE int make_elements(int &rule, bool &lacks) const {
         int right = rule;
         bool is_doubtful = false;
-        OPS::with_rule(rule, [&](auto known) { is_doubtful = put_elements<decltype(known)::value>(); });
+        OPS::with_rule(rule, [&](auto known) { is_doubtful = put_elements<decltype(known)::value>(lacks); });
         if (is_doubtful && rule != pass.careful) {
-            put_careful_elements();
+            put_careful_elements(lacks);
             right = pass.careful;
         }
         rule = is_doubtful ? pass.careful : OPS::first_rule(pass.careful);
@@ -185,15 +195,23 @@ template <class OPS, tile_layout LAYOUT, class CELL> struct fused_tile {
             Shared::Run::put(descriptor_at(shared.runs, number, column_of(lane), Shared::Run::PAIRS), run);
     }
 
-    /* A thread a digit and column: gathers the runs of some digits of the tile's number in shared memory. */
-    DEVICE void gather(unsigned from_digit, unsigned to_digit) const {
-        const unsigned digit = thread_index() >> pass.log_across, column = column_of(thread_index());
-        if (digit < from_digit || digit >= to_digit || (number >> digit & 1) == 0 || !is_there(column))
+    /* Of a thread, which has a digit of the tile's number and a column: whether there is a run for it, and where. */
+    DEVICE bool wants_run(unsigned from_digit, unsigned to_digit) const {
+        const unsigned digit = thread_index() >> pass.log_across;
+        return digit >= from_digit && digit < to_digit && (number >> digit & 1) != 0 &&
+               is_there(column_of(thread_index()));
+    }
+    DEVICE const word_pair *wanted_run() const {
+        const unsigned digit = thread_index() >> pass.log_across;
+        return descriptor_at(shared.runs, (number >> digit << digit) - 1, column_of(thread_index()),
+                             Shared::Run::PAIRS);
+    }
+    /* Gathers the runs of some digits, which threads lack, in shared memory. */
+    DEVICE void gather(unsigned from_digit, unsigned to_digit, bool lacks) const {
+        if (!lacks || !wants_run(from_digit, to_digit))
             return;
-        const word_pair *const descriptor =
-            descriptor_at(shared.runs, (number >> digit << digit) - 1, column, Shared::Run::PAIRS);
         Element run;
-        while (!Shared::Run::look(descriptor, &run))
+        while (!Shared::Run::look(wanted_run(), &run))
             wait_a_little(20);
         OPS::put(memory.gathered + thread_index(), run);
     }
@@ -248,7 +266,7 @@ template <class OPS, tile_layout LAYOUT, class CELL> struct fused_tile {
     /* A tile's run is published before the tile waits for runs that are no part of it: otherwise each tile would wait
      * for the one two before it, and all of them in a chain. Behind it the first warp alone is busy with the exchange:
      * what its units begin with is there after a barrier. */
-    DEVICE void exchange() const {
+    DEVICE void exchange(bool lacks) const {
         const unsigned parts = lowest_bit(~number);
         const bool leads = thread_index() < WARP_LANES;
         OPS::with_careful_rule(pass.careful, [&](auto known) {
@@ -259,14 +277,17 @@ template <class OPS, tile_layout LAYOUT, class CELL> struct fused_tile {
                 if (parts == 0)
                     publish(thread_index(), own);
             }
-            if (parts != 0) {
-                gather(0, parts);
+            const bool waits = block_barrier_any(lacks);
+            if (waits && parts != 0) {
+                gather(0, parts, lacks);
                 block_barrier();
-                if (leads)
-                    publish_run<RULE>(own);
             }
-            gather(parts, WARP_LANES);
-            block_barrier();
+            if (leads && parts != 0)
+                publish_run<RULE>(own);
+            if (waits) {
+                gather(parts, WARP_LANES, lacks);
+                block_barrier();
+            }
             if (leads)
                 begin_units<RULE>(own);
         });
@@ -296,7 +317,8 @@ template <class OPS, tile_layout LAYOUT, class CELL> struct fused_tile {
                 return;
             tile.load_terms();
             warp_barrier(WARP_ALL);
-            put_careful_elements();
+            bool lacks;
+            put_careful_elements(lacks);
             rule = pass.careful;
         }
     }

@@ -46,8 +46,9 @@ KERNEL LAUNCH_BOUNDS(most_threads<typename OPS::Value>(), blocks_together<OPS>()
             grid_meet(arrival);
         has_met = true;
         tile.end_load();
-        const int right = tile.make_elements(rule);
-        tile.exchange();
+        bool lacks = false;
+        const int right = tile.make_elements(rule, lacks);
+        tile.exchange(lacks);
         tile.make_results(right, turn);
         tile.write();
     }

@@ -25,25 +25,26 @@ template <class VALUE> DEVICE VALUE value_of_word(uint64_t word) {
     return value;
 }
 
-/* The descriptor of a run, PAIRS words, by the type of elements. look() returns whether it is published. */
-template <class ELEMENT> struct run_descriptor {
+/* The descriptor of a run, PAIRS words, by the type of elements. is_there() returns whether it was published when it was
+ * loaded. */
+template <unsigned COUNT> struct word_pairs { word_pair at[COUNT]; };
+template <class ELEMENT> struct run_words {
     static constexpr unsigned PAIRS = 1;
     static DEVICE void put(word_pair *to, ELEMENT value) { store_pair_relaxed(to, word_pair{word_of(value), 1}); }
-    static DEVICE bool look(const word_pair *from, ELEMENT *value) {
-        const word_pair pair = load_pair_relaxed(from);
-        *value = value_of_word<ELEMENT>(pair.value);
-        return pair.status != 0;
+    static DEVICE bool is_there(const word_pairs<PAIRS> &loaded, ELEMENT *value) {
+        *value = value_of_word<ELEMENT>(loaded.at[0].value);
+        return loaded.at[0].status != 0;
     }
 };
-template <> struct run_descriptor<map_f32> {
+template <> struct run_words<map_f32> {
     static constexpr unsigned PAIRS = 1;
     static DEVICE void put(word_pair *to, const map_f32 &map) {
         const uint64_t status = map.reset ? 2 : 1;
         store_pair_relaxed(to,
                            word_pair{word_of(map.factor) | word_of(map.rest) << 32, word_of(map.term) | status << 32});
     }
-    static DEVICE bool look(const word_pair *from, map_f32 *map) {
-        const word_pair pair = load_pair_relaxed(from);
+    static DEVICE bool is_there(const word_pairs<PAIRS> &loaded, map_f32 *map) {
+        const word_pair pair = loaded.at[0];
         map->factor = value_of_word<float>(pair.value);
         map->rest = value_of_word<float>(pair.value >> 32);
         map->term = value_of_word<float>(pair.status);
@@ -51,7 +52,7 @@ template <> struct run_descriptor<map_f32> {
         return pair.status >> 32 != 0;
     }
 };
-template <> struct run_descriptor<map_f64> {
+template <> struct run_words<map_f64> {
     static constexpr unsigned PAIRS = 3;
     static DEVICE void put(word_pair *to, const map_f64 &map) {
         const uint64_t status = map.reset ? 2 : 1;
@@ -59,14 +60,26 @@ template <> struct run_descriptor<map_f64> {
         store_pair_relaxed(to + 1, word_pair{word_of(map.rest), status});
         store_pair_relaxed(to + 2, word_pair{word_of(map.term), status});
     }
-    static DEVICE bool look(const word_pair *from, map_f64 *map) {
-        const word_pair factor = load_pair_relaxed(from), rest = load_pair_relaxed(from + 1),
-                        term = load_pair_relaxed(from + 2);
+    static DEVICE bool is_there(const word_pairs<PAIRS> &loaded, map_f64 *map) {
+        const word_pair factor = loaded.at[0], rest = loaded.at[1], term = loaded.at[2];
         map->factor = value_of_word<double>(factor.value);
         map->rest = value_of_word<double>(rest.value);
         map->term = value_of_word<double>(term.value);
         map->reset = term.status == 2 ? -1 : 0;
         return factor.status != 0 && rest.status != 0 && term.status != 0;
+    }
+};
+template <class ELEMENT> struct run_descriptor : run_words<ELEMENT> {
+    typedef word_pairs<run_words<ELEMENT>::PAIRS> Loaded;
+    static DEVICE Loaded load(const word_pair *from) {
+        Loaded loaded;
+        UNROLL
+        for (unsigned k = 0; k < run_words<ELEMENT>::PAIRS; k++)
+            loaded.at[k] = load_pair_relaxed(from + k);
+        return loaded;
+    }
+    static DEVICE bool look(const word_pair *from, ELEMENT *run) {
+        return run_words<ELEMENT>::is_there(load(from), run);
     }
 };
 
