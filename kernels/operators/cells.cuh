@@ -16,10 +16,10 @@ template <class VALUE> HOST_DEVICE constexpr unsigned most_threads() {
     return TILE_ACROSS_BYTES / sizeof(VALUE) * UNIT_RUNS;
 }
 
-/* How cells are read and written: by vectors of 16 bytes, of values as they are kept or of small floats; by vectors of
- * rows of one column, which lie one after the other; by single values as they are kept; or by single values of any type, at any
- * address. */
-enum class cell_access : uint8_t { VECTORS, SMALL_VECTORS, ROWS, VALUES, ANY };
+/* How cells are read and written: by vectors of 16 bytes, of values as they are kept or of small floats; by single
+ * values as they are kept; by single values of any type, at any address; or by vectors of rows of one column, which lie
+ * one after the other, where units lie side by side in a tile. */
+enum class cell_access : uint8_t { VECTORS, SMALL_VECTORS, VALUES, ANY, ROWS };
 
 /* One table of a pass: strides and steps in elements. */
 enum cell_role : uint8_t { CELLS_IN, CELLS_OUT, CELLS_OF_FACTORS, CELL_ROLES };
@@ -295,17 +295,16 @@ DEVICE void load_cell_tile(const cell_table &table, const operator_pass &pass, c
             see(kept.at[k]);
         *reinterpret_cast<vector *>(shared + cell) = kept;
     };
+    if constexpr (!std::is_same<PLACE, operator_place>::value)
+        if (table.access == cell_access::ROWS)
+            return load_rows<VALUE>(table, pass, place, [&](unsigned cell, VALUE value, bool is_there) {
+                keep(cell, vector_of<VALUE, 1>{{value}}, is_there);
+            });
     switch (table.access) {
     case cell_access::VECTORS:
         return load_cells<VALUE, COUNT>(table, pass, place, keep);
     case cell_access::VALUES:
         return load_cells<VALUE, 1>(table, pass, place, keep);
-    case cell_access::ROWS:
-        if constexpr (!std::is_same<PLACE, operator_place>::value)
-            load_rows<VALUE>(table, pass, place, [&](unsigned cell, VALUE value, bool is_there) {
-                keep(cell, vector_of<VALUE, 1>{{value}}, is_there);
-            });
-        break;
     case cell_access::SMALL_VECTORS:
         if constexpr (std::is_same<VALUE, float>::value) {
             const auto load_small = [&](auto type) {
@@ -460,12 +459,12 @@ DEVICE vector_of<uint32_t, COUNT / 2> small_results(const vector_of<float, COUNT
 template <class VALUE, class PLACE, class RESULT> DEVICE void
 store_cell_tile(const cell_table &table, const operator_pass &pass, const PLACE &place, const RESULT &result) {
     constexpr unsigned COUNT = VECTOR_BYTES / sizeof(VALUE), SMALL = VECTOR_BYTES / sizeof(uint16_t);
-    switch (table.access) {
+    const bool is_by_rows = !std::is_same<PLACE, operator_place>::value && table.access == cell_access::ROWS;
+    switch (is_by_rows ? cell_access::VALUES : table.access) {
     case cell_access::VECTORS:
         return store_cells<VALUE, COUNT>(table, pass, place, [&](const auto &walk) {
             return result(walk.row, walk.column, std::integral_constant<unsigned, COUNT>());
         });
-    case cell_access::ROWS: /* by operator_tile, unless the pass is exclusive */
     case cell_access::VALUES:
         return store_cells<VALUE, 1>(table, pass, place, [&](const auto &walk) {
             return result(walk.row, walk.column, std::integral_constant<unsigned, 1>());
