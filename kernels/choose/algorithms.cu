@@ -1,9 +1,10 @@
 /* The algorithms of the fused pass, in the order in which they are asked. Each is described in its own file, and their
  * differences in kernels/README.md.
  *
- * The alone algorithm has kernels for every pair of types. The others refuse integers that become floats, small floats
- * that become f64, NaNs that count as nothing, and tables that are not aligned to their type; and the wave refuses
- * small floats, too. The separate stages do all of these. */
+ * The alone algorithm has kernels for every pair of types. The others refuse small floats that become f64, and tables
+ * that are not aligned to their type; NaNs that count as nothing are for rows and some buffered tiles alone, integers
+ * that become floats for rows and few buffered tiles; and the wave refuses small floats, too. The separate stages do all
+ * of these. */
 #include <climits>
 
 #include "choose/algorithms.h"
@@ -32,7 +33,7 @@ static size_t no_workspace(const kernel_pass *) { return 0; }
 /* The part of an algorithm that has the pass's pair of types. */
 template <class ALGORITHM, int PART = 0>
 static int run_part_of(const kernel_pass *pass, const kernel_carry *carry, void *workspace) {
-    if constexpr (PART < KERNEL_PARTS) {
+    if constexpr (PART < ALGORITHM::PARTS) {
         if (part_of_types(pass->in_type, pass->out_type) == PART)
             return ALGORITHM::template run<PART>(pass, carry, workspace);
         return run_part_of<ALGORITHM, PART + 1>(pass, carry, workspace);
@@ -60,7 +61,7 @@ static int run_wave(const kernel_pass *pass, const kernel_carry *carry, void *wo
 
 /* The part that has the types of a batch. */
 template <int PART = 0> static int run_batch_panels(const kernel_batch *batch, void *workspace) {
-    if constexpr (PART < KERNEL_PARTS) {
+    if constexpr (PART < algorithm_batch::PARTS) {
         if (part_of_types(batch->in_type, batch->out_type) == PART)
             return algorithm_batch::run<PART>(batch, workspace);
         return run_batch_panels<PART + 1>(batch, workspace);

@@ -12,6 +12,8 @@
 
 /* The part that compiles a pair of kernels' types. */
 template <class INPUT, class SUM> constexpr int part_of_pair() {
+    if (is_from_integer<INPUT, SUM>())
+        return sizeof(SUM) == 4 ? 11 : 12;
     if (std::is_same<SUM, float>::value)
         return std::is_same<INPUT, float>::value ? 0 : 7;
     if (std::is_same<SUM, double>::value)
@@ -20,7 +22,7 @@ template <class INPUT, class SUM> constexpr int part_of_pair() {
         return sizeof(INPUT) == 4 ? 2 : sizeof(INPUT) == 2 ? 3 : 9;
     return sizeof(INPUT) == 8 ? 4 : sizeof(INPUT) == 4 ? 5 : sizeof(INPUT) == 2 ? 6 : 10;
 }
-constexpr int KERNEL_PARTS = 11;
+constexpr int KERNEL_PARTS = 13, RESIDENT_PARTS = 11; /* the last two are of integers that become floats */
 
 template <class INPUT, class SUM> constexpr int part_of_kernels(type_pair<INPUT, SUM>) {
     return part_of_pair<INPUT, SUM>();
@@ -50,21 +52,26 @@ struct algorithm_alone {
     static int run(const kernel_pass *pass, const kernel_carry *carry, void *workspace);
 };
 struct algorithm_wave {
+    static constexpr int PARTS = RESIDENT_PARTS;
     static size_t workspace(const kernel_pass *pass);
     template <int PART> static int run(const kernel_pass *pass, const kernel_carry *carry, void *workspace);
 };
 struct algorithm_rows {
+    static constexpr int PARTS = KERNEL_PARTS;
     static size_t workspace(const kernel_pass *pass);
     template <int PART> static int run(const kernel_pass *pass, const kernel_carry *carry, void *workspace);
 };
 struct algorithm_buffered {
+    static constexpr int PARTS = KERNEL_PARTS;
     static size_t workspace(const kernel_pass *pass);
     template <int PART> static int run(const kernel_pass *pass, const kernel_carry *carry, void *workspace);
 };
 struct algorithm_batch { /* buffered, each table of a batch of few columns being a panel */
+    static constexpr int PARTS = RESIDENT_PARTS;
     template <int PART> static int run(const kernel_batch *batch, void *workspace);
 };
 struct algorithm_no_bulk { /* buffered, with the fewest bulk copies (9.0) and the least shared memory */
+    static constexpr int PARTS = KERNEL_PARTS;
     template <int PART> static int run(const kernel_pass *pass, const kernel_carry *carry, void *workspace);
 };
 struct algorithm_bytes {

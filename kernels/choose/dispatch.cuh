@@ -169,21 +169,31 @@ template <unsigned COLUMNS_, unsigned ROWS_, unsigned HALVES_ = 1> struct narrow
 };
 template <class... NARROW> struct narrow_table {};
 
+template <class LAST, class... NARROW> HOST_DEVICE constexpr auto with_last(narrow_table<NARROW...>) {
+    return narrow_table<NARROW..., LAST>();
+}
+
 /* Widened values, by launchers that BUFFER tiles. The more rows a lane has, the fewer shuffles it takes: a lane has the
  * rows in 32 bytes of the table, which are read together, or those that its registers hold. From 8 columns on with sums
- * of 8 bytes, two lanes or more have a row, or else exclusive passes spill. docs/tuning.md#buffered */
+ * of 8 bytes, two lanes or more have a row, or else exclusive passes spill; and sums of f64 spill with the rows in more
+ * than 16 bytes. docs/tuning.md#buffered */
 template <class INPUT, class SUM> HOST_DEVICE constexpr auto widened_table() {
     constexpr unsigned READ = 2 * VECTOR_BYTES / sizeof(INPUT), ROOM = 2 * LANE_BYTES / sizeof(SUM);
     constexpr unsigned HALVES = may_reorder<SUM>() || sizeof(SUM) == 8 ? 2 : 1; /* a warp has two units at most */
     if constexpr (sizeof(SUM) == 4)
         return narrow_table<narrow_rows<1, HALVES * READ / 2, HALVES>, narrow_rows<2, READ / 2, 2>,
                             narrow_rows<3, ROOM / 4, 2>, narrow_rows<4, READ / 4, 2>, narrow_rows<5, ROOM / 8, 2>,
-                            narrow_rows<6, ROOM / 8, 2>, narrow_rows<7, ROOM / 8, 2>, narrow_rows<8, READ / 8, 2>,
-                            narrow_rows<12, ROOM / 16, 2>>();
-    else
-        return narrow_table<narrow_rows<1, READ, 2>, narrow_rows<2, READ / 2, 2>, narrow_rows<3, ROOM / 4, 2>,
+                            narrow_rows<6, ROOM / 8, 2>, narrow_rows<7, ROOM / 8, 2>, narrow_rows<8, READ / 8, 2>>();
+    else if constexpr (is_from_integer<INPUT, SUM>())
+        return narrow_table<narrow_rows<1, ROOM / 4, 2>, narrow_rows<2, ROOM / 2, 2>, narrow_rows<3, ROOM / 4, 2>,
+                            narrow_rows<4, ROOM / 4, 2>, narrow_rows<5, ROOM / 8, 2>, narrow_rows<6, ROOM / 8, 2>,
+                            narrow_rows<7, ROOM / 8, 2>>();
+    else {
+        constexpr unsigned EACH = may_reorder<SUM>() ? READ : READ / 2;
+        return narrow_table<narrow_rows<1, EACH, 2>, narrow_rows<2, EACH / 2, 2>, narrow_rows<3, ROOM / 4, 2>,
                             narrow_rows<4, READ / 4, 2>, narrow_rows<5, ROOM / 8, 2>, narrow_rows<6, ROOM / 8, 2>,
                             narrow_rows<7, ROOM / 8, 2>>();
+    }
 }
 
 /* Values of the size of their sums: the fewest rows that fill whole vectors. Launchers that BUFFER tiles write vectors
@@ -203,8 +213,10 @@ template <class SUM, bool BUFFERS> HOST_DEVICE constexpr auto even_table() {
 
 /* Bytes with sums of 4 bytes are left out of buffered tiles: the bytes algorithm has all of them (choose/tuning.h). */
 template <class INPUT, class SUM, bool BUFFERS> HOST_DEVICE constexpr auto narrow_table_of() {
-    if constexpr (BUFFERS && sizeof(INPUT) == 1 && sizeof(SUM) == 4)
+    if constexpr (BUFFERS && sizeof(INPUT) == 1 && sizeof(SUM) == 4 && may_reorder<SUM>())
         return narrow_table<>();
+    else if constexpr (BUFFERS && sizeof(INPUT) < sizeof(SUM) && sizeof(SUM) == 4 && !is_from_integer<INPUT, SUM>())
+        return with_last<narrow_rows<12, 2 * LANE_BYTES / sizeof(SUM) / 16, 2>>(widened_table<INPUT, SUM>());
     else if constexpr (BUFFERS && sizeof(INPUT) < sizeof(SUM))
         return widened_table<INPUT, SUM>();
     else
@@ -245,35 +257,39 @@ template <class SUM> static bool are_whole_vectors(const kernel_pass &pass) {
 
 template <class INPUT, class SUM, class LAUNCHER>
 static int run_pair(const kernel_pass &pass, const LAUNCHER &launcher) {
-    constexpr unsigned COUNT = VECTOR_BYTES / sizeof(SUM);
+    [[maybe_unused]] constexpr unsigned COUNT = VECTOR_BYTES / sizeof(SUM);
     int error = 0;
     if (may_be_narrow<SUM>(pass) &&
         run_narrow<INPUT, SUM>(pass, launcher, &error, narrow_table_of<INPUT, SUM, LAUNCHER::BUFFERS>()))
         return error;
-    if (are_whole_vectors<SUM>(pass))
+    if constexpr (is_from_integer<INPUT, SUM>()) /* rows take the others */
+        return static_cast<int>(cudaErrorNotSupported);
+    else if (are_whole_vectors<SUM>(pass))
         return run_vectors<INPUT, SUM>(pass, launcher, pass.columns / COUNT);
-    return run_scalars<INPUT, SUM>(pass, launcher);
+    else
+        return run_scalars<INPUT, SUM>(pass, launcher);
 }
 
-/* Whether a pass needs kernels for values of ANY type, though its pair of types has its own: a table is not aligned, or
- * NaNs are skipped. */
-static inline bool is_loose(const kernel_pass &pass) {
-    return pass.load.without_nan || !is_aligned(pass.in, pass.in_type) || !is_aligned(pass.out, pass.out_type);
+/* Whether the tables of a pass are aligned to their types. */
+static inline bool are_aligned(const kernel_pass &pass) {
+    return is_aligned(pass.in, pass.in_type) && is_aligned(pass.out, pass.out_type);
 }
 
-/* Calls run(type_pair), if the pair is of this part of the kernels. cudaErrorNotSupported: the separate stages alone do
- * such a pass. */
-template <class RUN> static int run_types(const kernel_pass &pass, const RUN &run_any) {
+/* Calls run(type_pair), if the pair is of this part of the kernels. PERSISTENT algorithms alone have kernels for
+ * integers that become floats, and skip NaNs. cudaErrorNotSupported: another algorithm, or in the end the separate
+ * stages by values of ANY type, do such a pass. */
+template <bool PERSISTENT = false, class RUN> static int run_types(const kernel_pass &pass, const RUN &run_any) {
     const auto run = [&](auto types) {
         typedef typename decltype(types)::Input Input;
-        if constexpr (input_traits<Input>::ANY)
+        typedef typename decltype(types)::Sum Sum;
+        if constexpr (input_traits<Input>::ANY || (!PERSISTENT && is_from_integer<Input, Sum>()))
             return static_cast<int>(cudaErrorNotSupported);
-        else if constexpr (in_this_part<Input, typename decltype(types)::Sum>())
+        else if constexpr (in_this_part<Input, Sum>())
             return run_any(types);
         else
             return static_cast<int>(cudaErrorInvalidValue);
     };
-    if (is_loose(pass))
+    if (!are_aligned(pass) || (!PERSISTENT && pass.load.without_nan))
         return static_cast<int>(cudaErrorNotSupported);
 #define RUN_PAIR(IN, IN_NAME, IN_C, OUT, OUT_NAME, OUT_C)                                                              \
     if (pass.in_type == TABLE_##IN && pass.out_type == TABLE_##OUT)                                                    \
@@ -283,7 +299,7 @@ template <class RUN> static int run_types(const kernel_pass &pass, const RUN &ru
     return static_cast<int>(cudaErrorInvalidValue);
 }
 template <class LAUNCHER> static int run_pass(const kernel_pass &pass, const LAUNCHER &launcher) {
-    return run_types(pass, [&](auto types) {
+    return run_types<LAUNCHER::BUFFERS>(pass, [&](auto types) {
         return run_pair<typename decltype(types)::Input, typename decltype(types)::Sum>(pass, launcher);
     });
 }

@@ -24,11 +24,10 @@ template <class C> constexpr bool is_small_float() {
     return std::is_same<C, value_f16>::value || std::is_same<C, value_bf16>::value;
 }
 
-/* How values of type IN are read: integers that become integers, and truth values, as unsigned integers of their size;
- * floats as they are. Everything else becomes floats and is read as values of ANY type, for which there are the
- * separate stages alone. */
+/* How values of type IN are read: integers and truth values as unsigned integers of their size; floats as they are, but
+ * small floats that become f64 as values of ANY type, for which there are the separate stages alone. */
 template <class IN, class SUM> constexpr auto kernel_input() {
-    if constexpr (std::is_integral<SUM>::value) {
+    if constexpr (std::is_integral<IN>::value || std::is_same<IN, value_bool>::value) {
         if constexpr (sizeof(IN) == 1)
             return uint8_t();
         else if constexpr (sizeof(IN) == 2)

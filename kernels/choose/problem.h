@@ -19,6 +19,7 @@ struct kernel_problem {
     ptrdiff_t in_stride, out_stride; /* elements */
     bool is_float;                   /* the sums are floats: the tree is seen in the bits */
     bool widened;                    /* a sum has more bytes than a value */
+    bool from_integers;              /* integers become floats */
     bool side_by_side;               /* rows lie without gaps, in both tables */
     bool vectors, sectors, lines;    /* a row of sums is a whole number of these parts of memory */
     bool sector_rows;                /* each row of sums begins on a sector if the first one does */
@@ -62,6 +63,7 @@ static inline struct kernel_problem kernel_problem_of(const struct kernel_pass *
     problem.out_stride = pass->out_stride;
     problem.is_float = type_is_float(pass->out_type);
     problem.widened = problem.in_bytes < problem.out_bytes;
+    problem.from_integers = problem.is_float && !type_is_float(pass->in_type);
     problem.side_by_side = pass->in_stride == (ptrdiff_t)pass->columns && pass->out_stride == (ptrdiff_t)pass->columns;
     problem.vectors = problem.row_bytes % MEMORY_VECTOR_BYTES == 0;
     problem.sectors = problem.row_bytes % MEMORY_SECTOR_BYTES == 0;

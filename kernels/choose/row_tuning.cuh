@@ -91,10 +91,10 @@ typedef row_table<up_to<12, whole<1, 16, 64, 4, 16>>, up_to<16, whole<1, 16, 32,
                   up_to<325, pieces<4, 64, 16, 3>>, up_to<ANY, pieces<4, 128, 16, 3>>>
     rows_of_4_sums_of_8;
 
-typedef row_table<up_to<16, whole<1, 16, 64, 3, 16>>, up_to<24, whole<1, 16, 128, 3>>, up_to<32, whole<1, 16, 32>>,
-                  up_to<48, whole<2, 16, 32, 3>>, up_to<64, whole<2, 16, 16>>, up_to<96, whole<3, 16, 32, 3>>,
-                  up_to<128, whole<4, 32, 16, 2>>, up_to<192, whole<6, 32, 16, 2>>, up_to<325, pieces<4, 64, 16, 3>>,
-                  up_to<ANY, pieces<4, 128, 16, 3>>>
+typedef row_table<up_to<12, dense<16, 16, 16, 64, 3>>, up_to<16, whole<1, 16, 64, 3, 16>>,
+                  up_to<24, whole<1, 16, 128, 3>>, up_to<32, whole<1, 16, 32>>, up_to<48, whole<2, 16, 32, 3>>,
+                  up_to<64, whole<2, 16, 16>>, up_to<96, whole<3, 16, 32, 3>>, up_to<128, whole<4, 32, 16, 2>>,
+                  up_to<192, whole<6, 32, 16, 2>>, up_to<325, pieces<4, 64, 16, 3>>, up_to<ANY, pieces<4, 128, 16, 3>>>
     rows_of_f32_sums_of_f64;
 
 /* Chunks of f64 that would fill more than half of a multiprocessor are halved, dense. */
@@ -109,10 +109,18 @@ typedef rows_of_8_bytes<up_to<8, dense<16, 8, 8, 64, 3>>, up_to<13, whole<1, 16,
                         up_to<32, dense<8, 36, 16, 32, 3>>>
     rows_of_f64;
 
+/* Integers that become floats: few shapes, each for any number of columns up to the next one's. */
+template <unsigned BLOCKS> using rows_of_integers_as_floats =
+    row_table<up_to<16, dense<16, 16, 16, 128, BLOCKS>>, up_to<32, whole<1, 16, 128, BLOCKS>>,
+              up_to<64, whole<2, 16, 64, BLOCKS>>, up_to<160, whole<5, 16, 32, BLOCKS - 1>>,
+              up_to<650, pieces<6, 64, 16, BLOCKS - 1>>, up_to<ANY, pieces<6, 128, 16, BLOCKS - 1>>>;
+
 /* Which table is for which types. */
 template <class INPUT, class SUM> HOST_DEVICE constexpr auto ragged_row_table() {
     constexpr unsigned IN = sizeof(INPUT), OUT = sizeof(SUM);
-    if constexpr (OUT == 4 && IN == 1)
+    if constexpr (is_from_integer<INPUT, SUM>())
+        return rows_of_integers_as_floats < OUT == 4 ? 4 : 3 > ();
+    else if constexpr (OUT == 4 && IN == 1)
         return rows_of_u8_sums_of_4();
     else if constexpr (std::is_same<INPUT, small_float>::value)
         return rows_of_small_floats();

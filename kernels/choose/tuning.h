@@ -49,8 +49,11 @@ enum { FEWEST_VECTORS = 18, MOST_VECTORS = 31 };
 enum { LONG_VECTORS = 128, LONG_VECTORS_OF_PAIRS = 192, PIECE_VECTORS = 24 }; /* PAIRS: sums of 8 bytes */
 
 /* Columns of rows that are no whole vectors. docs/tuning.md#columns-in-lanes */
-enum { FEWEST_RAGGED = 9, FEWEST_LONG_RAGGED = 7, FEWEST_WIDENED_RAGGED = 13 }; /* LONG: f64; WIDENED: f32 to f64 */
+enum { FEWEST_RAGGED = 9, FEWEST_LONG_RAGGED = 7 };              /* LONG: f64 */
 enum { FEWEST_BUFFERED_RAGGED = 12, MOST_BUFFERED_RAGGED = 16 }; /* of 4 bytes that are not widened: better buffered */
+
+/* Columns of integers that become floats, the most that have buffered tiles; LONG: f64. */
+enum { FEW_FROM_INTEGERS = 8, FEW_LONG_FROM_INTEGERS = 7 };
 
 /* Bytes of a row of widened sums that does not begin on lines. docs/tuning.md#columns-in-lanes */
 enum { MOST_WIDENED_BYTES = 1024, MOST_WIDENED_LONG_BYTES = 576 }; /* with sums of 4 bytes; of 8 */
@@ -106,13 +109,10 @@ static inline size_t row_tile_vectors(const struct kernel_problem *problem) {
     return vectors >= pieces_from && problem->sectors && !problem->lines ? PIECE_VECTORS : 0;
 }
 
-/* Rows of sums that are no whole vectors, as of odd numbers of columns: all but the shortest, and some of 4 bytes. */
+/* Rows of sums that are no whole vectors, as of odd numbers of columns: all but some of 4 bytes. */
 static inline bool is_odd_row(const struct kernel_problem *problem) {
-    const bool long_sums = problem->out_bytes == 8;
-    if (!long_sums && !problem->widened && problem->columns >= FEWEST_BUFFERED_RAGGED &&
-        problem->columns <= MOST_BUFFERED_RAGGED)
-        return false;
-    return !(long_sums && problem->widened && problem->is_float) || problem->columns >= FEWEST_WIDENED_RAGGED;
+    return problem->out_bytes == 8 || problem->widened || problem->columns < FEWEST_BUFFERED_RAGGED ||
+           problem->columns > MOST_BUFFERED_RAGGED;
 }
 
 /* Rows of whole vectors of sums that do not begin on sectors, and some rows of widened values that do not begin on
@@ -129,8 +129,16 @@ static inline bool is_even_row(const struct kernel_problem *problem) {
            (!problem->sectors || (!problem->lines && problem->row_bytes <= most));
 }
 
+/* Integers that become floats: all that have more columns than buffered tiles, whole vectors or not. */
+static inline bool are_rows_from_integers(const struct kernel_problem *problem) {
+    const size_t few = problem->out_bytes == 8 ? FEW_LONG_FROM_INTEGERS : FEW_FROM_INTEGERS;
+    return problem->from_integers && problem->columns > few && problem->rows > 0 && problem->side_by_side;
+}
+
 /* Rows side by side that begin anywhere, of which a lane has single columns. */
 static inline bool are_ragged_rows(const struct kernel_problem *problem) {
+    if (problem->from_integers)
+        return are_rows_from_integers(problem);
     const bool long_floats = problem->is_float && problem->out_bytes == 8 && !problem->widened;
     if (problem->columns < (size_t)(long_floats ? FEWEST_LONG_RAGGED : FEWEST_RAGGED) || problem->rows == 0 ||
         !problem->side_by_side)
@@ -155,6 +163,8 @@ static inline size_t rows_from_bytes(const struct kernel_problem *problem) {
     const size_t row = problem->row_bytes;
     const bool widened_lines = problem->lines && row >= WIDENED_LINES_FROM_BYTES && row <= WIDENED_LINES_TO_BYTES;
     const bool long_row = problem->sectors && row >= LONG_ROW_FROM_BYTES;
+    if (problem->from_integers)
+        return RAGGED_FROM_BYTES; /* smaller tables go by the separate stages */
     if (!problem->vectors)
         return row > MEMORY_LINE_BYTES || (problem->widened && !problem->is_float) ? RAGGED_FROM_BYTES
                                                                                    : ROWS_FROM_BYTES;

@@ -84,8 +84,8 @@ DEVICE void bulk_store(void *global, const void *shared, unsigned bytes) {
 DEVICE void bulk_store_commit() { asm volatile("cp.async.bulk.commit_group;" ::: "memory"); }
 DEVICE void bulk_store_wait_read() { asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory"); }
 DEVICE void bulk_store_wait() { asm volatile("cp.async.bulk.wait_group 0;" ::: "memory"); }
-/* Before a block_barrier() after which one thread starts a bulk_store(): this thread's writes to shared memory become
- * visible to the copy engine. */
+/* Before a barrier after which one thread starts a bulk_store() from there, or a bulk_load() to there: this thread's
+ * writes to shared memory become visible to the copy engine. */
 DEVICE void bulk_fence() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 #else
 /* On older devices these are never called, but the kernels that name them are compiled. */
@@ -95,6 +95,7 @@ DEVICE void bulk_barrier_expect(bulk_barrier *, unsigned) { __trap(); }
 DEVICE bool bulk_barrier_passed(bulk_barrier *, unsigned) { return true; }
 DEVICE bool bulk_barrier_is_past(bulk_barrier *, unsigned) { return true; }
 DEVICE void bulk_load(void *, const void *, unsigned, bulk_barrier *) { __trap(); }
+DEVICE void bulk_fence() {}
 #endif
 
 #endif

@@ -38,6 +38,8 @@ template <class SHAPE, bool ABOVE, bool CHECKED> struct buffered_policy {
 
     /* Where the device can: whenever values are as wide as sums, as such rows can all be copied, and no register is
      * taken by a choice (f64 of 7 columns spills 28 bytes more for it); otherwise if the pass says so. */
+    static constexpr bool SKIPS_NAN =
+        std::is_same<Input, Sum>::value && !may_reorder<Sum>() && !are_tables<SHAPE>::value;
     static constexpr bool MAY_BULK_LOAD = loads_in_bulk<SHAPE, ABOVE>();
     static_assert(!MAY_BULK_LOAD || SHAPE::WIDENED || SHAPE::STAGED, "rows of few columns, side by side on vectors");
     static constexpr size_t TILE_BYTES =
@@ -103,6 +105,8 @@ template <class SHAPE, bool ABOVE, bool CHECKED> struct buffered_policy {
         const tile_place &place = lane.place;
         read(place, lane.values);
         loads_before_sums(place.end == 0);
+        if constexpr (SKIPS_NAN)
+            tile_skip_nans<SHAPE>(pass, lane.values);
         if constexpr (SHAPE::LOOSE)
             tile_convert<SHAPE>(pass, lane.values);
     }
@@ -218,8 +222,14 @@ struct buffered_launcher {
     }
 
     template <class SHAPE> int run_buffered(const tile_pass &pass, unsigned tiles) const {
-        if (pass.exclusive)
+        if (pass.any.without_nan && !buffered_policy<SHAPE, false, true>::SKIPS_NAN)
+            return static_cast<int>(cudaErrorNotSupported);
+        if constexpr (is_from_integer<typename SHAPE::Input, typename SHAPE::Sum>()) {
+            if (pass.exclusive) /* so rare that the separate stages do */
+                return static_cast<int>(cudaErrorNotSupported);
+        } else if (pass.exclusive) {
             return run_plan<SHAPE, buffered_policy<SHAPE, true, true>>(pass, tiles);
+        }
         if constexpr (has_unchecked<SHAPE>())
             if (!pass.first_overflow)
                 return run_plan<SHAPE, buffered_policy<SHAPE, false, false>>(pass, tiles);

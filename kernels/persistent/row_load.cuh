@@ -94,6 +94,27 @@ template <class SHAPE> DEVICE void request_dense(const tile_pass &pass, const ro
         bulk_load(to, from, whole * sizeof(Input), &block.arrived[strip]);
 }
 
+/* Whether NaNs count as nothing: asked in one branch a tile, in which each becomes the identity, where it lies. */
+template <class INPUT> DEVICE bool skips_nan(const tile_pass &pass) {
+    return !std::is_integral<INPUT>::value && pass.any.without_nan;
+}
+
+/* In vectors that are `apart` from each other, from the first one up to number `end`. A bulk copy of
+ * the next tile will overwrite them. */
+template <class INPUT, unsigned LENGTH> DEVICE void skip_nans(value_kind kind, vector_of<INPUT, LENGTH> *vectors,
+                                                              unsigned first, unsigned end, unsigned apart) {
+    KEEP_LOOP
+    for (unsigned at = first; at < end; at += apart) {
+        vector_of<INPUT, LENGTH> vector = vectors[at];
+        UNROLL
+        for (unsigned k = 0; k < LENGTH; k++)
+            if (is_nan(vector.at[k], kind))
+                vector.at[k] = sum_identity<INPUT>();
+        vectors[at] = vector;
+    }
+    bulk_fence();
+}
+
 /* wait_for_rows() of a DENSE tile, where a thread reads nothing but its own column of its strip. */
 template <class SHAPE> DEVICE void wait_for_dense(const tile_pass &pass, const row_place &place,
                                                   const row_memory<SHAPE> &memory, row_block<SHAPE> &block,
@@ -106,6 +127,8 @@ template <class SHAPE> DEVICE void wait_for_dense(const tile_pass &pass, const r
     row_input<SHAPE> *const own = own_rows(memory) + strip_lane(memory);
     for (unsigned row = strip_rows_of<SHAPE>(pass, place, strip); row < SHAPE::STRIP_ROWS; row++)
         own[row * memory.across].at[0] = sum_identity<typename SHAPE::Input>();
+    if (skips_nan<typename SHAPE::Input>(pass))
+        skip_nans(pass.kind, own, 0, strip_rows_of<SHAPE>(pass, place, strip) * memory.across, memory.across);
 }
 
 /* Waits for the strip's rows. Rows beyond the table hold the identity. */
@@ -119,6 +142,12 @@ template <class SHAPE> DEVICE void wait_for_rows(const tile_pass &pass, const ro
     for (unsigned at = strip_rows_of<SHAPE>(pass, place, strip_number<SHAPE>()) * across + strip_lane<SHAPE>();
          at < end; at += SHAPE::STRIP_LANES)
         reinterpret_cast<Input *>(own_rows(memory))[at] = sum_identity<Input>();
+    if (skips_nan<Input>(pass)) { /* a strip is whole vectors, with values of several lanes */
+        warp_barrier(WARP_ALL);
+        skip_nans(pass.kind, reinterpret_cast<vector_of<Input, VECTOR_BYTES / sizeof(Input)> *>(own_rows(memory)),
+                  strip_lane<SHAPE>(), SHAPE::STRIP_ROWS * memory.across * sizeof(row_input<SHAPE>) / VECTOR_BYTES,
+                  SHAPE::STRIP_LANES);
+    }
     warp_barrier(WARP_ALL);
 }
 

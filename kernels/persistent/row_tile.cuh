@@ -10,6 +10,8 @@
 #ifndef PERSISTENT_ROW_TILE_CUH
 #define PERSISTENT_ROW_TILE_CUH
 
+#include <limits>
+
 #include "choose/tuning.h"
 #include "overflow/in_tile.cuh"
 #include "persistent/pass_state.cuh"
@@ -24,6 +26,16 @@ constexpr unsigned MOST_UNROLLED = 32;                /* rows */
  * warps. */
 enum class row_kind { VECTORS, APART, PIECES, DENSE };
 
+HOST_DEVICE constexpr unsigned levels_of(unsigned shares) { return shares <= 1 ? 0 : 1 + levels_of(shares / 2); }
+
+/* What the rows of a strip are added in: sums; but integers that become floats as integers, which takes fewer
+ * instructions, as these may be added in any order. The bits are those of the tree of floats, as it has no sum in a strip
+ * that is not a float. */
+template <class INPUT, class SUM> struct strip_sum {
+    typedef typename std::conditional<sizeof(INPUT) < sizeof(uint32_t), uint32_t, uint64_t>::type integer;
+    typedef typename std::conditional<is_from_integer<INPUT, SUM>(), integer, SUM>::type type;
+};
+
 /* A lane has COUNT columns, a block of stage 2 TURN_COLUMNS (stage2/prefix_turns.cuh), a strip STRIP_ROWS rows and
  * STRIP_LANES lanes (a warp, or where rows are short half of one; DENSE: at most), and a multiprocessor BLOCKS blocks.
  * Vectors are of sums of INPUT's own size. Integers, which wrap, have no units: all of a tile is one. */
@@ -33,6 +45,7 @@ template <class INPUT, class SUM, row_kind KIND, unsigned COUNT_, unsigned TURN_
 struct row_shape {
     typedef INPUT Input;
     typedef SUM Sum;
+    typedef typename strip_sum<INPUT, SUM>::type Inner;
     static constexpr bool APART = KIND != row_kind::VECTORS, PIECES = KIND == row_kind::PIECES;
     static constexpr bool DENSE = KIND == row_kind::DENSE;
     static constexpr bool LOOSE = input_traits<INPUT>::LOOSE;
@@ -62,16 +75,19 @@ struct row_shape {
     static_assert(!DENSE || THREADS * STRIP_LANES <= 1 << 16, "a product is a quotient");
     static_assert(std::is_integral<Sum>::value || TILE_ROWS * SHARES == UNITS * UNIT_ROWS, "whole units");
     static_assert(UNITS == 1 || SHARES == 1, "the seeds of units are made in the tile");
+    static_assert(std::is_same<Inner, Sum>::value ||
+                      levels_of(STRIP_ROWS) + 8 * sizeof(Input) <= std::numeric_limits<Sum>::digits,
+                  "sums of a strip are floats");
     struct Values {}; /* that a lane has in registers while the tile waits */
 };
 template <class SUM, unsigned COUNT> struct row_columns { SUM at[COUNT]; };
 template <class SHAPE> using row_vector =
     typename std::conditional<SHAPE::APART, row_columns<typename SHAPE::Sum, SHAPE::COUNT>,
                               vector_of<typename SHAPE::Sum, SHAPE::UNIT>>::type;
+template <class SHAPE> using inner_vector =
+    typename std::conditional<SHAPE::APART, row_columns<typename SHAPE::Inner, SHAPE::COUNT>, row_vector<SHAPE>>::type;
 template <class SHAPE> using row_unit = vector_of<typename SHAPE::Sum, SHAPE::UNIT>;
 template <class SHAPE> using row_input = vector_of<typename SHAPE::Input, SHAPE::UNIT>;
-
-HOST_DEVICE constexpr unsigned levels_of(unsigned shares) { return shares <= 1 ? 0 : 1 + levels_of(shares / 2); }
 
 /* A block's shared memory before the rows. */
 template <class SHAPE> struct alignas(LINE_BYTES) row_block {
@@ -152,19 +168,18 @@ template <class SHAPE> DEVICE unsigned units_of(const tile_pass &pass, const row
     return static_cast<unsigned>(right < pass.panel_columns ? right : pass.panel_columns) / SHAPE::UNIT;
 }
 
-/* The lane's columns in a row, of sums or of values of a KIND, given its first unit there. APART, where it has none,
- * nothing is put, and the identity got. */
-template <class SHAPE, value_kind KIND = value_kind::PLAIN, class UNIT> DEVICE
-    typename std::conditional<SHAPE::APART, row_vector<SHAPE>, const row_vector<SHAPE> &>::type
+/* The lane's columns in a row, of sums or of values of a KIND, as sums of a type, given its first unit there. APART,
+ * where it has none, nothing is put, and the identity got. */
+template <class SHAPE, value_kind KIND = value_kind::PLAIN, class SUM = typename SHAPE::Sum, class UNIT> DEVICE
+    typename std::conditional<SHAPE::APART, row_columns<SUM, SHAPE::COUNT>, const row_vector<SHAPE> &>::type
     get_columns(const row_memory<SHAPE> &memory, unsigned lane, const UNIT *first) {
-    typedef typename SHAPE::Sum Sum;
     if constexpr (SHAPE::APART) {
-        row_vector<SHAPE> columns;
+        row_columns<SUM, SHAPE::COUNT> columns;
         UNROLL
         for (unsigned c = 0; c < SHAPE::COUNT; c++)
             columns.at[c] = c == 0 || lane + c * WARP_LANES < memory.width
-                                ? converted<KIND, typename SHAPE::Input>(raw_sum<Sum>(first[c * WARP_LANES].at[0]))
-                                : sum_identity<Sum>();
+                                ? converted<KIND, typename SHAPE::Input>(raw_sum<SUM>(first[c * WARP_LANES].at[0]))
+                                : sum_identity<SUM>();
         return columns;
     } else {
         return *first;
@@ -219,14 +234,36 @@ template <class SHAPE, class RUN> DEVICE void with_row_kind(const tile_pass &pas
         with_kind<Input>(pass.kind, run);
 }
 
+/* A lane's columns of values, and of sums in a strip as sums. */
+template <class SHAPE, value_kind KIND>
+DEVICE inner_vector<SHAPE> get_values(const row_memory<SHAPE> &memory, unsigned lane, const row_input<SHAPE> *first) {
+    return get_columns<SHAPE, KIND, typename SHAPE::Inner>(memory, lane, first);
+}
+template <class SHAPE, value_kind KIND> DEVICE row_vector<SHAPE> sums_of_strip(const inner_vector<SHAPE> &inner) {
+    typedef typename SHAPE::Inner Inner;
+    if constexpr (std::is_same<Inner, typename SHAPE::Sum>::value) {
+        return inner;
+    } else {
+        row_vector<SHAPE> sums;
+        UNROLL
+        for (unsigned c = 0; c < SHAPE::COUNT; c++)
+            if (KIND == value_kind::SIGNED)
+                sums.at[c] =
+                    static_cast<typename SHAPE::Sum>(static_cast<typename std::make_signed<Inner>::type>(inner.at[c]));
+            else
+                sums.at[c] = static_cast<typename SHAPE::Sum>(inner.at[c]);
+        return sums;
+    }
+}
+
 /* The total of ROWS rows in a lane's columns. */
 template <class SHAPE, value_kind KIND, unsigned ROWS>
-DEVICE row_vector<SHAPE> rows_total(const row_memory<SHAPE> &memory, unsigned lane, const row_input<SHAPE> *at) {
+DEVICE inner_vector<SHAPE> rows_total(const row_memory<SHAPE> &memory, unsigned lane, const row_input<SHAPE> *at) {
     if constexpr (ROWS == 1) {
-        return get_columns<SHAPE, KIND>(memory, lane, at);
+        return get_values<SHAPE, KIND>(memory, lane, at);
     } else {
-        const row_vector<SHAPE> left = rows_total<SHAPE, KIND, ROWS / 2>(memory, lane, at);
-        row_vector<SHAPE> right = rows_total<SHAPE, KIND, ROWS / 2>(memory, lane, at + ROWS / 2 * memory.across);
+        const inner_vector<SHAPE> left = rows_total<SHAPE, KIND, ROWS / 2>(memory, lane, at);
+        inner_vector<SHAPE> right = rows_total<SHAPE, KIND, ROWS / 2>(memory, lane, at + ROWS / 2 * memory.across);
         add_to_right(left, right);
         return right;
     }
@@ -234,10 +271,10 @@ DEVICE row_vector<SHAPE> rows_total(const row_memory<SHAPE> &memory, unsigned la
 
 /* The total of all rows of a strip. Integers wrap, so that many rows may be added up in a loop. */
 template <class SHAPE, value_kind KIND>
-DEVICE row_vector<SHAPE> strip_total(const row_memory<SHAPE> &memory, unsigned lane, const row_input<SHAPE> *at) {
-    constexpr bool MANY = SHAPE::STRIP_ROWS > MOST_UNROLLED && std::is_integral<typename SHAPE::Sum>::value;
+DEVICE inner_vector<SHAPE> strip_total(const row_memory<SHAPE> &memory, unsigned lane, const row_input<SHAPE> *at) {
+    constexpr bool MANY = SHAPE::STRIP_ROWS > MOST_UNROLLED && std::is_integral<typename SHAPE::Inner>::value;
     constexpr unsigned ROWS = MANY ? SHAPE::ROWS_AT_ONCE : SHAPE::STRIP_ROWS;
-    row_vector<SHAPE> total = rows_total<SHAPE, KIND, ROWS>(memory, lane, at);
+    inner_vector<SHAPE> total = rows_total<SHAPE, KIND, ROWS>(memory, lane, at);
     KEEP_LOOP
     for (unsigned row = ROWS; row < SHAPE::STRIP_ROWS; row += ROWS) {
         at += ROWS * memory.across;
@@ -252,8 +289,9 @@ DEVICE void put_rows_totals(const tile_pass &pass, const row_place &place, const
     const unsigned lane = strip_lane(memory);
     if (has_columns(pass, place, memory)) {
         with_row_kind<SHAPE>(pass, [&](auto kind) {
+            constexpr value_kind KIND = decltype(kind)::value;
             const row_vector<SHAPE> total =
-                strip_total<SHAPE, decltype(kind)::value>(memory, lane, own_rows(memory) + lane);
+                sums_of_strip<SHAPE, KIND>(strip_total<SHAPE, KIND>(memory, lane, own_rows(memory) + lane));
             put_columns(memory, lane, memory.totals + strip_number(memory) * memory.across + lane, total);
         });
     }

@@ -44,6 +44,18 @@ template <unsigned ROWS, class VECTOR> DEVICE void scan_rows(VECTOR (&sums)[ROWS
             add_to_right(sums[(row & ~(2 * half - 1)) + half - 1], sums[row]);
 }
 
+/* The sums of a group of rows in its strip, given the integers of its rows, scanned, and their sum above the group,
+ * which becomes the one above the next. */
+template <class SHAPE, value_kind KIND, unsigned ROWS> DEVICE void
+sums_from_integers(inner_vector<SHAPE> (&integers)[ROWS], inner_vector<SHAPE> &above, row_vector<SHAPE> (&sums)[ROWS]) {
+    UNROLL
+    for (unsigned row = 0; row < ROWS; row++) {
+        add_to_right(above, integers[row]);
+        sums[row] = sums_of_strip<SHAPE, KIND>(integers[row]);
+    }
+    above = integers[ROWS - 1];
+}
+
 /* Adds the totals to the left of the group of rows in its strip, the lowest level first. From the first level on of
  * which the group is a left half, its last row is the total to the left of later groups. */
 template <unsigned LEVELS, unsigned ROWS, class VECTOR>
@@ -90,6 +102,7 @@ DEVICE void write_lane(const tile_pass &pass, bool exclusive, const row_place &p
                place.column + lane * SHAPE::UNIT);
     const unsigned rows = WHOLE ? SHAPE::STRIP_ROWS : strip_rows_of<SHAPE>(pass, place, strip_number(memory));
     vector before, totals[LEVELS + 1];
+    [[maybe_unused]] inner_vector<SHAPE> above = {};
     UNROLL
     for (unsigned c = 0; c < SHAPE::COUNT; c++)
         before.at[c] = sum_identity<Sum>();
@@ -102,16 +115,26 @@ DEVICE void write_lane(const tile_pass &pass, bool exclusive, const row_place &p
     KEEP_LOOP
     for (unsigned group = 0; group < GROUPS; group++) {
         vector sums[ROWS];
-        UNROLL
-        for (unsigned row = 0; row < ROWS; row++, from += memory.across)
-            sums[row] = get_columns<SHAPE, KIND>(memory, lane, from);
-        scan_rows(sums);
+        if constexpr (is_from_integer<typename SHAPE::Input, Sum>()) {
+            inner_vector<SHAPE> integers[ROWS];
+            UNROLL
+            for (unsigned row = 0; row < ROWS; row++, from += memory.across)
+                integers[row] = get_values<SHAPE, KIND>(memory, lane, from);
+            scan_rows(integers);
+            sums_from_integers<SHAPE, KIND>(integers, above, sums);
+        } else {
+            UNROLL
+            for (unsigned row = 0; row < ROWS; row++, from += memory.across)
+                sums[row] = get_columns<SHAPE, KIND>(memory, lane, from);
+            scan_rows(sums);
+        }
         if constexpr (std::is_integral<Sum>::value) { /* which wrap: all that is above is one sum */
             UNROLL
             for (unsigned row = 0; row < ROWS; row++)
                 add_to_right(before, sums[row]);
         } else {
-            add_groups<LEVELS>(group, totals, sums);
+            if constexpr (!is_from_integer<typename SHAPE::Input, Sum>())
+                add_groups<LEVELS>(group, totals, sums);
             add_lefts(place, memory, strip(), lane, [&](const vector &left) {
                 UNROLL
                 for (unsigned row = 0; row < ROWS; row++)

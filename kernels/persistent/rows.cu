@@ -16,11 +16,12 @@
 constexpr unsigned MOST_SHARES = 4; /* tiles of a chunk */
 
 /* Whether exclusive passes have a kernel of their own: of floats, as inclusive ones spill up to 28 bytes in a kernel
- * for both; and of bytes, where a branch at each row costs 0.04 to 0.08 of memcpy (u8 to u32 on an H200, inclusive, at
- * 256 columns 0.883 to 0.806, at 1024 0.886 to 0.815). */
+ * for both, but not where they were integers; and of bytes, where a branch at each row costs 0.04 to 0.08 of memcpy (u8
+ * to u32 on an H200, inclusive, at 256 columns 0.883 to 0.806, at 1024 0.886 to 0.815). */
 enum class row_results { EITHER, INCLUSIVE, EXCLUSIVE };
 template <class SHAPE> HOST_DEVICE constexpr bool has_exclusive() {
-    return !std::is_integral<typename SHAPE::Sum>::value || SHAPE::KEPT_ROWS == 0;
+    typedef typename SHAPE::Sum Sum;
+    return SHAPE::KEPT_ROWS == 0 || (!std::is_integral<Sum>::value && !is_from_integer<typename SHAPE::Input, Sum>());
 }
 
 template <class SHAPE, row_results RESULTS> struct rows_policy {
@@ -240,14 +241,14 @@ struct rows_launcher {
                                        shared,
                                        shared,
                                        (pass.rows + chunk - 1) / chunk};
+        int error;
         if constexpr (!has_exclusive<SHAPE>())
-            return launch_persistent<rows_policy<SHAPE, row_results::EITHER>>(call, made, plan);
+            error = launch_persistent<rows_policy<SHAPE, row_results::EITHER>>(call, made, plan);
         else if (!pass.exclusive)
-            return launch_persistent<rows_policy<SHAPE, row_results::INCLUSIVE>>(call, made, plan);
+            error = launch_persistent<rows_policy<SHAPE, row_results::INCLUSIVE>>(call, made, plan);
         else
-            return launch_first_rows<SHAPE>(
-                launch_persistent<rows_policy<SHAPE, row_results::EXCLUSIVE>>(call, made, plan), made,
-                plan.left_in(call), call.stream);
+            error = launch_persistent<rows_policy<SHAPE, row_results::EXCLUSIVE>>(call, made, plan);
+        return launch_first_rows<SHAPE>(error, made, plan.left_in(call), call.stream);
     }
 };
 
@@ -262,5 +263,5 @@ template <> int algorithm_rows::run<KERNEL_PART>(const kernel_pass *pass, const 
     const persistent_call call(*pass, *carry, workspace);
     const kernel_problem problem = kernel_problem_of(pass, 0, 0);
     const rows_launcher launcher = {*pass, call};
-    return run_types(*pass, [&](auto types) { return run_rows_of(*pass, problem, launcher, types); });
+    return run_types<true>(*pass, [&](auto types) { return run_rows_of(*pass, problem, launcher, types); });
 }

@@ -1,6 +1,7 @@
 /* From a table of any type, anywhere in memory, to a tile in registers: a column a lane, a value at a time; or where
- * rows allow it, vectors of values. It serves passes that have no kernels of their own, or would cost such kernels
- * registers: integers that become floats, tables that are not aligned to their type, and NaNs that count as nothing. */
+ * rows allow it, vectors of values. It serves the separate stages of passes that have no kernels of their own there:
+ * integers that become floats, small floats, tables that are not aligned to their type, and NaNs that count as nothing;
+ * and of these what the fused pass does not take. */
 #ifndef TILE_ANY_LOAD_CUH
 #define TILE_ANY_LOAD_CUH
 

@@ -127,4 +127,14 @@ template <class SHAPE> DEVICE void tile_convert(const tile_pass &pass, tile_valu
         });
 }
 
+/* A NaN that counts as nothing becomes the identity: without a branch, around which tiles would spill. */
+template <class SHAPE> DEVICE void tile_skip_nans(const tile_pass &pass, tile_values<SHAPE> &values) {
+    typedef typename SHAPE::Sum Sum;
+    UNROLL
+    for (unsigned k = 0; k < SHAPE::STEPS * SHAPE::VALUES; k++) {
+        const Sum value = value_of<SHAPE>(values, k);
+        value_of<SHAPE>(values, k) = pass.any.without_nan & (value != value) ? sum_identity<Sum>() : value;
+    }
+}
+
 #endif

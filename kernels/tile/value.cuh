@@ -57,6 +57,19 @@ template <class SUM> struct input_traits<any_value<SUM>> { static constexpr bool
 /* A small float that changes no sum: -0.0 of either kind. */
 template <> DEVICE small_float sum_identity<small_float>() { return small_float{0x8000}; }
 
+/* Whether integers become floats. */
+template <class INPUT, class SUM> HOST_DEVICE constexpr bool is_from_integer() {
+    return std::is_integral<INPUT>::value && std::is_floating_point<SUM>::value;
+}
+
+/* Whether a value is no number. */
+template <class INPUT> DEVICE bool is_nan(INPUT value, [[maybe_unused]] value_kind kind) {
+    if constexpr (std::is_same<INPUT, small_float>::value)
+        return (value.bits & 0x7fff) > (kind == value_kind::BF16 ? 0x7f80 : 0x7c00); /* infinity */
+    else
+        return value != value;
+}
+
 /* A raw sum: an integer without a sign, or the bits of a small float. */
 template <class SUM, class INPUT> DEVICE SUM raw_sum(INPUT value) {
     if constexpr (std::is_same<INPUT, small_float>::value)
@@ -120,9 +133,15 @@ DEVICE void widen(const widening &how, const word_vector<INPUT, COUNT> &words, S
     UNROLL
     for (unsigned k = 0; k < COUNT; k++) {
         const uint32_t low = EACH == 1 ? words.at[k] : choose_bytes(words.at[k / EACH], how.low[k % EACH]);
-        sums[k] = low;
+        uint64_t wide = low;
         if constexpr (sizeof(SUM) > sizeof(uint32_t))
-            sums[k] |= static_cast<SUM>(choose_bytes(low, how.high)) << 32;
+            wide |= static_cast<uint64_t>(choose_bytes(low, how.high)) << 32;
+        if constexpr (!is_from_integer<INPUT, SUM>())
+            sums[k] = static_cast<SUM>(wide);
+        else if constexpr (EACH > 1)
+            sums[k] = static_cast<SUM>(static_cast<int32_t>(low));
+        else
+            sums[k] = static_cast<SUM>(static_cast<int64_t>(wide));
     }
 }
 

@@ -97,22 +97,23 @@ table_status cuda_run_algorithms(const struct scan *scan, const struct cuda_devi
     const struct kernel_problem problem = kernel_problem_of(pass, device->processors, device->gpu);
     if (!device->is_known) /* the workspace is for the algorithm that its facts have chosen */
         return status_fail(TABLE_ERROR_DEVICE, "the device of the table does not say what it is");
+    const bool goes_on = carry->carry_state != NULL; /* a continued scan has counted its NaNs */
+    bool counted = goes_on;
     for (const struct kernel_algorithm *algorithm = kernel_algorithms; algorithm->name; algorithm++) {
-        if (!takes(algorithm, &problem, carry->carry_state != NULL))
+        if (!takes(algorithm, &problem, goes_on))
             continue;
-        const bool counts = algorithm->is_certain && !carry->carry_state;
-        /* An algorithm that may be refused skips no NaN, and a continued scan has counted them. */
-        int error = counts ? cuda_count_nans(scan, pass) : 0;
+        int error = counted ? 0 : cuda_count_nans(scan, pass);
+        counted = true;
         if (error == 0)
             error = algorithm->run(pass, carry, workspace);
         if (!kernel_is_refused(error))
             return cuda_check(error, "the fused pass");
         cuda_forget((cudaError_t)error);
-        if (counts) { /* a forced algorithm was refused: reset the NaN count; the fallback counts again */
-            const table_status status = cuda_check(cuda_forget_nans(scan), "filling device memory");
-            if (status != TABLE_OK)
-                return status;
-        }
+    }
+    if (counted && !goes_on) { /* the separate stages count again */
+        const table_status status = cuda_check(cuda_forget_nans(scan), "filling device memory");
+        if (status != TABLE_OK)
+            return status;
     }
     return TABLE_ERROR_STRATEGY; /* not a failure of the call: see fused.h */
 }

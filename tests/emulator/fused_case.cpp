@@ -1,6 +1,7 @@
 #include "fused_case.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -38,18 +39,21 @@ struct device_bytes {
     }
 };
 
-/* Rows of values: any bits, or integers of at most so many, or floats that neither overflow nor are exact. */
-static bytes values(table_type type, size_t count, unsigned width = 64) {
+/* Rows of values: any bits, or integers of at most so many, or floats that neither overflow nor are exact, among which
+ * there may be NaNs: small ones with the bits next to infinity. */
+static bytes values(table_type type, size_t count, unsigned width = 64, bool nans = false) {
     bytes made(count * table_type_size(type));
     const uint64_t flip = one_in(2) ? ~uint64_t(0) : 0; /* signed ones have one sign, or else they never overflow */
     for (size_t at = 0; at < count; at++) {
         uint64_t bits = random_bits();
         if (!type_is_float(type) && width < 64)
             bits = (bits >> 1 >> (63 - width)) ^ (type_is_signed_integer(type) ? flip : 0);
-        const double number = (static_cast<double>(bits >> 12) / 4e15 - 0.5) * (bits % 3 ? 1 : 1e6);
+        const bool none = nans && bits % 5 == 0;
+        const double number = none ? std::copysign(NAN, static_cast<double>(bits % 2) - 0.5)
+                                   : (static_cast<double>(bits >> 12) / 4e15 - 0.5) * (bits % 3 ? 1 : 1e6);
         const float narrow = static_cast<float>(number);
-        const value_f16 half = value_f16_of(narrow);
-        const value_bf16 brief = value_bf16_of(narrow);
+        const value_f16 half = none ? value_f16{static_cast<uint16_t>(0x7c01 | bits << 15)} : value_f16_of(narrow);
+        const value_bf16 brief = none ? value_bf16{static_cast<uint16_t>(0x7f81 | bits << 15)} : value_bf16_of(narrow);
         if (type == TABLE_F16)
             memcpy(&made[2 * at], &half, 2);
         else if (type == TABLE_BF16)
@@ -108,7 +112,7 @@ static prepared prepare(const request &what) {
                           what.reversed ? -stride : stride, type};
     };
     prepared made;
-    made.in = values(what.types.in, bytes_of(in_stride, in_size) / in_size, what.width);
+    made.in = values(what.types.in, bytes_of(in_stride, in_size) / in_size, what.width, what.skip_nan);
     made.out.assign(bytes_of(out_stride, out_size), 0xab);
     made.carry = what.width < 64 && !type_is_float(what.types.out)
                      ? near_limits(what)
@@ -129,6 +133,7 @@ static outcome by_cpu(const request &what, prepared data) {
     table_scan_options options = {};
     options.backend = TABLE_BACKEND_CPU;
     options.exclusive = what.exclusive;
+    options.skip_nan = what.skip_nan;
     options.carry_in = what.carry_in ? data.carry.data() : nullptr;
     options.carry_out = what.same_carry ? data.carry.data() : what.carry_out ? carry_out.data() : nullptr;
     options.first_overflow = what.overflow ? &left.overflow : nullptr;
@@ -193,6 +198,7 @@ static outcome by_graph(const request &what, const prepared &data, unsigned roun
     options.backend = TABLE_BACKEND_CUDA;
     options.strategy = TABLE_STRATEGY_FUSED;
     options.exclusive = what.exclusive;
+    options.skip_nan = what.skip_nan;
     options.carry_in = what.carry_in ? carry.data : nullptr;
     options.carry_out = what.same_carry ? carry.data : what.carry_out ? carry_out.data : nullptr;
     options.first_overflow = what.overflow ? static_cast<uint64_t *>(found.data) : nullptr;
@@ -236,6 +242,7 @@ static outcome by_call(const request &what, const prepared &data) {
     options.backend = TABLE_BACKEND_CUDA;
     options.strategy = TABLE_STRATEGY_FUSED;
     options.exclusive = what.exclusive;
+    options.skip_nan = what.skip_nan;
     options.carry_in = what.carry_in ? carry.data() : nullptr;
     options.carry_out = what.same_carry ? carry.data() : what.carry_out ? carry_out.data() : nullptr;
     options.first_overflow = what.overflow ? &left.overflow : nullptr;
@@ -254,11 +261,11 @@ static void expect(bool right, const char *what, const char *form, const request
     fprintf(stderr,
             "%s, form %s: wrong for %s->%s, %zu rows x %zu columns, gaps %zu %zu, offset %zu, in place %d, exclusive "
             "%d, reversed %d,"
-            " carry %d %d %d, overflow %d %s\n",
+            " carry %d %d %d, overflow %d, skip NaN %d %s\n",
             what, form ? form : "best", table_type_name(request.types.in), table_type_name(request.types.out),
             request.rows, request.columns, request.in_gap, request.out_gap, request.offset, request.in_place,
             request.exclusive, request.reversed, request.carry_in, request.carry_out, request.same_carry,
-            request.overflow, emulator_report());
+            request.overflow, request.skip_nan, emulator_report());
     emulator_clear();
 }
 
@@ -290,19 +297,28 @@ static int has_first_rows(const request &what, const char *form) {
     return what.rows > (is_form(form, FORM_ROWS) ? 4 : 1) * kernel_chunk_rows(what.types.out, what.columns) ? 1 : -1;
 }
 
-/* Whether a form has kernels for a pair, as far as that is known: the separate stages alone have them for integers that
- * become floats and small floats that become f64, and the wave has none for small floats. */
-static bool has_kernels(const pair &types, const char *form) {
+/* Whether a form skips NaNs: rows do, and buffered tiles of values as wide as their sums. */
+static bool skips_nan(const pair &types, const char *form) {
+    return is_form(form, FORM_ROWS) || (type_bytes(types.in) == kernel_sum_bytes(types.out) &&
+                                        (is_form(form, FORM_BUFFERED) || is_form(form, FORM_NO_BULK)));
+}
+
+/* Whether a form has kernels for a call, as far as that is known: the separate stages alone have them for small floats
+ * that become f64; for integers that become floats there are rows, and few buffered tiles; and the wave has none for
+ * small floats. */
+static bool has_kernels(const request &what, const char *form) {
+    const pair &types = what.types;
     const bool small = types.in == TABLE_F16 || types.in == TABLE_BF16;
-    return type_is_float(types.in) == type_is_float(types.out) && !(small && types.out == TABLE_F64) &&
-           !(small && is_form(form, FORM_WAVE));
+    return (type_is_float(types.in) == type_is_float(types.out) || is_form(form, FORM_ROWS)) &&
+           !(small && (types.out == TABLE_F64 || is_form(form, FORM_WAVE))) &&
+           (!what.skip_nan || skips_nan(types, form));
 }
 
 /* The nodes of a call that the form is known to take, when its rows are on the device; 0: not known, as the separate
  * stages may do the call. There is one more for the overflow's word: before the alone form, if it has several panels,
  * before the wave, and behind the other forms, whose sums are then looked at. */
 static size_t nodes_of(const request &what, const char *form) {
-    if (!is_form(form, FORM_ALONE) && !has_kernels(what.types, form))
+    if (!is_form(form, FORM_ALONE) && !has_kernels(what, form))
         return 0;
     const size_t chunk = kernel_chunk_rows(what.types.out, what.columns), before = what.overflow && panels_of(what) > 1;
     const int behind = has_first_rows(what, form);
@@ -350,6 +366,7 @@ request vary(pair types, size_t rows, size_t columns) {
     made.carry_out = !one_in(3);
     made.same_carry = made.carry_in && made.carry_out && one_in(2);
     made.overflow = !type_is_float(types.out) && one_in(2);
+    made.skip_nan = type_is_float(types.out) && one_in(3);
     made.width = 64;
     if (made.overflow && !one_in(4))
         made.width = static_cast<unsigned>(random_bits() % (8 * table_type_size(types.in)));

@@ -31,7 +31,7 @@ constexpr size_t PAIR_COUNT = sizeof PAIRS / sizeof *PAIRS;
 struct request {
     pair types;
     size_t rows, columns, in_gap, out_gap, offset;
-    bool in_place, exclusive, reversed, carry_in, carry_out, same_carry, overflow;
+    bool in_place, exclusive, reversed, carry_in, carry_out, same_carry, overflow, skip_nan;
     unsigned width; /* of integers, in bits; 64: any */
 };
 

@@ -263,6 +263,8 @@ static const pairs ALL = such_as([](const pair &) { return true; });
 static const pairs WORDS = such_as([](const pair &each) { return in_bytes(each) == 4 && out_bytes(each) == 4; });
 static const pairs LONG_WORDS = such_as([](const pair &each) { return in_bytes(each) == 8; });
 static const pairs WIDENED = such_as([](const pair &each) { return in_bytes(each) < out_bytes(each); });
+static const pairs FROM_INTEGERS =
+    such_as([](const pair &each) { return type_is_float(each.out) && !type_is_float(each.in); });
 static const pairs SHORT = such_as([](const pair &each) { return in_bytes(each) < 4; });
 static const pair F32_F32 = {TABLE_F32, TABLE_F32};
 static const pair F32_F64 = {TABLE_F32, TABLE_F64};
@@ -300,6 +302,7 @@ static const plan PLANS[] = {
     {check_units, FORM_ALONE, 4, 9, FLOATS, WIDTHS, 4, "several units to a lone block, or the wave"},
     {check_units, FORM_WAVE, 20, 9, FLOATS, WIDTHS, 4, "several units to a tile of the wave"},
     {check_units, FORM_BUFFERED, 4, 9, FLOATS, WIDTHS, 2, "several units to a buffered tile"},
+    {check_units, FORM_BUFFERED, 4, 9, FROM_INTEGERS, {1, 2, 3, 4, 5, 6, 7, 8}, 3, "integers that become floats"},
     {check_units, FORM_NO_BULK, 4, 9, FLOATS, WIDTHS, 1, "the same with few bulk copies"},
     {check_late_overflow, FORM_WAVE, 4, 9, UNSIGNED, {1, 3}, 60, "totals do not tell that the overflow's word is set"},
     {check_clearing_waves, FORM_WAVE, 4, 9, ALL, {1, 3, 8, 40}, 3, "a count that says that a block is clearing"},
@@ -347,6 +350,8 @@ static const plan PLANS[] = {
     {check_rows, FORM_ROWS, 6, 9, {F16_F16, BF16_BF16}, {17, 33, 35}, 4, "a thread a column of small results"},
     {check_rows, FORM_ROWS, 8, 9, {F64_F64}, {7, 15, 29, 31}, 4, "the same of f64"},
     {check_rows, FORM_ROWS, 6, 9, LONG_FLOATS, {13, 15, 17, 19, 31, 33}, 12, "two units a tile, or one, of floats"},
+    {check_rows, FORM_ROWS, 8, 9, FROM_INTEGERS, {9, 12, 15, 16, 17, 31, 32, 33, 60, 64}, 8, "from integers"},
+    {check_rows, FORM_ROWS, 24, 9, FROM_INTEGERS, {65, 96, 128, 129, 200, 333, 667}, 12, "from integers, longer"},
     {check_rows, FORM_ROWS, 14, 9, LONG_WORDS, {66, 94}, 8, "whole vectors that begin anywhere in a sector"},
     {check_rows, FORM_ROWS, 56, 9, WORDS, {132, 180}, 16, "many blocks for stage 2"},
     {check_rows, FORM_ROWS, 20, 9, WORDS, {204, 260}, 12, "whole vectors, longer"},
@@ -377,6 +382,8 @@ static const plan PLANS[] = {
     {check_ring, FORM_ROWS, 6, 9, WORDS, {33}, 4, "words used again, no whole vectors", 80},
     {check_ring, FORM_ROWS, 6, 9, SHORT_FLOATS, {9, 19}, 2, "of many turns of stage 2, of floats", 240},
     {check_ring, FORM_ROWS, 6, 9, LONG_FLOATS, {15, 33}, 2, "the same, long", 90},
+    {check_ring, FORM_ROWS, 6, 9, FROM_INTEGERS, {11, 33}, 2, "the same, from integers", 90},
+    {check_ring, FORM_ROWS, 24, 9, FROM_INTEGERS, {129}, 1, "the same, in pieces", 40},
     {check_ring, FORM_ROWS, 8, 9, {F64_F64}, {7, 31}, 2, "the same, of more parts of a warp", 90},
     {check_ring, FORM_ROWS, 40, 9, SHORT_FLOATS, {263}, 1, "of turns of a chunk", 40},
     {check_ring, FORM_ROWS, 6, 9, SHORT, {9}, 2, "short rows have tiles of two chunks", 240},
