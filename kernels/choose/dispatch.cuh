@@ -175,8 +175,8 @@ template <class LAST, class... NARROW> HOST_DEVICE constexpr auto with_last(narr
 
 /* Widened values, by launchers that BUFFER tiles. The more rows a lane has, the fewer shuffles it takes: a lane has the
  * rows in 32 bytes of the table, which are read together, or those that its registers hold. From 8 columns on with sums
- * of 8 bytes, two lanes or more have a row, or else exclusive passes spill; and sums of f64 spill with the rows in more
- * than 16 bytes. docs/tuning.md#buffered */
+ * of 8 bytes, two lanes or more have a row, or else exclusive passes spill. Of sums of f64 a lane has the rows with
+ * which it does not spill. docs/tuning.md#buffered */
 template <class INPUT, class SUM> HOST_DEVICE constexpr auto widened_table() {
     constexpr unsigned READ = 2 * VECTOR_BYTES / sizeof(INPUT), ROOM = 2 * LANE_BYTES / sizeof(SUM);
     constexpr unsigned HALVES = may_reorder<SUM>() || sizeof(SUM) == 8 ? 2 : 1; /* a warp has two units at most */
@@ -184,16 +184,15 @@ template <class INPUT, class SUM> HOST_DEVICE constexpr auto widened_table() {
         return narrow_table<narrow_rows<1, HALVES * READ / 2, HALVES>, narrow_rows<2, READ / 2, 2>,
                             narrow_rows<3, ROOM / 4, 2>, narrow_rows<4, READ / 4, 2>, narrow_rows<5, ROOM / 8, 2>,
                             narrow_rows<6, ROOM / 8, 2>, narrow_rows<7, ROOM / 8, 2>, narrow_rows<8, READ / 8, 2>>();
-    else if constexpr (is_from_integer<INPUT, SUM>())
-        return narrow_table<narrow_rows<1, ROOM / 4, 2>, narrow_rows<2, ROOM / 2, 2>, narrow_rows<3, ROOM / 4, 2>,
-                            narrow_rows<4, ROOM / 4, 2>, narrow_rows<5, ROOM / 8, 2>, narrow_rows<6, ROOM / 8, 2>,
-                            narrow_rows<7, ROOM / 8, 2>>();
-    else {
-        constexpr unsigned EACH = may_reorder<SUM>() ? READ : READ / 2;
-        return narrow_table<narrow_rows<1, EACH, 2>, narrow_rows<2, EACH / 2, 2>, narrow_rows<3, ROOM / 4, 2>,
+    else if constexpr (may_reorder<SUM>())
+        return narrow_table<narrow_rows<1, READ, 2>, narrow_rows<2, READ / 2, 2>, narrow_rows<3, ROOM / 4, 2>,
                             narrow_rows<4, READ / 4, 2>, narrow_rows<5, ROOM / 8, 2>, narrow_rows<6, ROOM / 8, 2>,
                             narrow_rows<7, ROOM / 8, 2>>();
-    }
+    else
+        return narrow_table<narrow_rows<1, std::is_integral<INPUT>::value ? ROOM / 4 : READ / 2, 2>,
+                            narrow_rows<2, ROOM / 2, 2>, narrow_rows<3, ROOM / 4, 2>,
+                            narrow_rows<4, std::is_integral<INPUT>::value ? ROOM / 4 : READ / 4, 2>,
+                            narrow_rows<5, ROOM / 8, 2>, narrow_rows<6, ROOM / 8, 2>, narrow_rows<7, ROOM / 8, 2>>();
 }
 
 /* Values of the size of their sums: the fewest rows that fill whole vectors. Launchers that BUFFER tiles write vectors
