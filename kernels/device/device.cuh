@@ -169,9 +169,13 @@ DEVICE uint16_t bf16_of_float(float value) {
 
 /* Two of them in a word, the first one in its low half. */
 DEVICE uint32_t f16_pair_of(float first, float second) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
     uint32_t bits;
     asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(bits) : "f"(second), "f"(first));
     return bits;
+#else
+    return f16_of_float(first) | static_cast<uint32_t>(f16_of_float(second)) << 16;
+#endif
 }
 DEVICE uint32_t bf16_pair_of(float first, float second) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
