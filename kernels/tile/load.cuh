@@ -127,11 +127,9 @@ template <class SHAPE> DEVICE void tile_convert(const tile_pass &pass, tile_valu
         });
 }
 
-/* A NaN that counts as nothing becomes the identity: f32 without a branch, around which tiles would spill. */
+/* A NaN that counts as nothing becomes the identity, without a branch, around which tiles may spill. */
 template <class SHAPE> DEVICE void tile_skip_nans(const tile_pass &pass, tile_values<SHAPE> &values) {
     typedef typename SHAPE::Sum Sum;
-    if (sizeof(Sum) > sizeof(float) && !warp_any(WARP_ALL, pass.any.without_nan))
-        return;
     UNROLL
     for (unsigned k = 0; k < SHAPE::STEPS * SHAPE::VALUES; k++) {
         const Sum value = value_of<SHAPE>(values, k);
