@@ -1,9 +1,10 @@
 /* Segments: the plan of a pass, its launches in order, and how many NaNs count as nothing. */
 #include "operators/operator_launch.cuh"
-#include "segments/segment_tile.cuh"
+#include "persistent/descriptors/tile_descriptor.cuh"
+#include "segments/segment_plan.cuh"
 
-constexpr unsigned WORKSPACE_ALIGNMENT = 256, LEAST_ROWS = 2 * UNIT_ROWS;
-constexpr size_t ENOUGH_TILES = 4 /* for each multiprocessor */, CHUNK_LEAST = 1024;
+constexpr unsigned WORKSPACE_ALIGNMENT = 256;
+constexpr size_t CHUNK_LEAST = 1024;
 
 /* Hands out the workspace. Without one, counts its bytes. */
 struct segment_cutter {
@@ -28,24 +29,19 @@ static uint64_t most_segments(const kernel_segmented_pass &from) {
     return is_counted(from.segments.kind) || limit < from.pass.rows ? limit : from.pass.rows;
 }
 
-/* The tables of totals, and of the segments that they are of. */
-static void cut_levels(const kernel_segmented_pass &from, segment_cutter &cutter, segment_plan &plan) {
-    const size_t rows = from.pass.rows, value = type_bytes(from.kept);
-    for (unsigned level = 0; level <= SEGMENT_LEVELS; level++) {
-        segment_level &own = plan.level[level];
-        const unsigned shift = UNIT_BITS * level;
-        own.rows = level == 0 ? rows : rows > 0 && shift < 64 ? (rows - 1) >> shift : 0;
-        if (level > 0 && own.rows == 0)
-            break;
-        plan.levels = level;
-        if (level > 0)
-            own.owners = cutter.cut<uint32_t>(own.rows, sizeof(uint32_t));
+/* The tables of totals. */
+static void cut_totals(const kernel_segmented_pass &from, segment_cutter &cutter, segment_plan &plan) {
+    const size_t each =
+        type_bytes(from.kept) == 4 ? sizeof(tile_descriptor<uint32_t>) : sizeof(tile_descriptor<uint64_t>);
+    size_t rows = 0;
+    plan.unit_rows = from.pass.rows > 0 ? (from.pass.rows - 1) >> UNIT_BITS : 0;
+    plan.owners = cutter.cut<uint32_t>(plan.unit_rows, sizeof(uint32_t));
+    for (unsigned level = 0; level < BLOCK_LEVELS; level++) {
+        plan.level_rows[level] = rows;
+        rows += plan.unit_rows >> BLOCK_PART_BITS * level;
     }
-    for (unsigned level = 1; level <= plan.levels; level++) {
-        plan.level[level].totals = cutter.cut(plan.level[level].rows * value, from.pass.columns);
-        plan.level[level].aligned = cutter.cut(plan.level[level].rows * value, from.pass.columns);
-        plan.level[level].prefixes = cutter.cut(plan.level[level].rows * value, from.pass.columns);
-    }
+    plan.totals = cutter.cut(rows * each, from.pass.columns);
+    plan.total_bytes = rows * each * from.pass.columns;
 }
 
 static bool make_plan(const kernel_segmented_pass &from, void *workspace, segment_plan &plan) {
@@ -66,7 +62,7 @@ static bool make_plan(const kernel_segmented_pass &from, void *workspace, segmen
         plan.carry_in = plan.carry_copy = cutter.cut(plan.carry_bytes, 1);
     }
     if (columns > 0)
-        cut_levels(from, cutter, plan);
+        cut_totals(from, cutter, plan);
     plan.bytes = cutter.bytes;
     return cutter.fits && most_segments(from) < UINT32_MAX;
 }
@@ -74,30 +70,6 @@ static bool make_plan(const kernel_segmented_pass &from, void *workspace, segmen
 size_t kernel_segments_workspace(const kernel_segmented_pass *pass) {
     segment_plan plan = {};
     return make_plan(*pass, nullptr, plan) ? plan.bytes : SIZE_MAX;
-}
-
-/* Long and narrow tiles where there are enough of them. Their longest pieces leave a window of at least half a tile. */
-static int cut_tiles(const kernel_segmented_pass &from, segment_plan &plan) {
-    const size_t value = type_bytes(from.kept), columns = from.pass.columns;
-    const bool wants_segments = has_rows_of_segments(from);
-    size_t most = 0;
-    int device = 0, processors = 0, error = most_shared_bytes(&most);
-    if (error == 0)
-        error = static_cast<int>(cudaGetDevice(&device));
-    if (error == 0)
-        error = static_cast<int>(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
-    const size_t enough = ENOUGH_TILES * static_cast<size_t>(processors);
-    plan.log_across = log_above(columns, log_above(SEGMENT_TILE_BYTES / LEAST_ROWS / value, 31));
-    while (plan.log_across > 0 && segment_shared_bytes(LEAST_ROWS, plan.log_across, value, wants_segments) > most)
-        plan.log_across--;
-    const size_t across = size_t(1) << plan.log_across, panels = (columns + across - 1) / across;
-    size_t rows = SEGMENT_TILE_BYTES / 2 / value / across;
-    while (rows > LEAST_ROWS && ((rows > 2 * LEAST_ROWS && from.pass.rows / (rows - UNIT_ROWS) * panels < enough) ||
-                                 segment_shared_bytes(rows, plan.log_across, value, wants_segments) > most))
-        rows /= 2;
-    plan.tile_rows = static_cast<unsigned>(rows < LEAST_ROWS ? LEAST_ROWS : rows);
-    plan.where.most_piece = plan.tile_rows / 2 < MOST_PIECE ? plan.tile_rows / 2 : MOST_PIECE;
-    return error;
 }
 
 struct nan_pass {
@@ -145,20 +117,16 @@ int kernel_run_segments(const kernel_segmented_pass *pass, void *workspace) {
     segment_plan plan = {};
     if (!make_plan(*pass, workspace, plan))
         return static_cast<int>(cudaErrorInvalidValue);
-    int error = cut_tiles(*pass, plan);
-    if (error == 0)
-        error = run_segment_offsets(*pass, plan);
+    int error = run_segment_offsets(*pass, plan);
     if (error != 0 || pass->pass.columns == 0)
         return error;
+    const cudaStream_t stream = static_cast<cudaStream_t>(pass->pass.stream);
     if (plan.carry_copy)
-        error =
-            static_cast<int>(cudaMemcpyAsync(plan.carry_copy, pass->carry_in, plan.carry_bytes,
-                                             cudaMemcpyDeviceToDevice, static_cast<cudaStream_t>(pass->pass.stream)));
+        error = static_cast<int>(
+            cudaMemcpyAsync(plan.carry_copy, pass->carry_in, plan.carry_bytes, cudaMemcpyDeviceToDevice, stream));
+    if (error == 0 && plan.total_bytes > 0)
+        error = static_cast<int>(cudaMemsetAsync(plan.totals, 0, plan.total_bytes, stream));
     if (error == 0)
         error = count_nans(*pass, plan);
-    if (error == 0)
-        error = run_segment_totals(*pass, plan);
-    if (error == 0)
-        error = run_segment_sweep(*pass, plan);
     return error == 0 ? run_segment_results(*pass, plan) : error;
 }

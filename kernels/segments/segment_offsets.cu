@@ -1,6 +1,6 @@
 /* The work before any row is read: offsets (CSR's indptr), lengths, keys or flags become checked offsets in the
  * workspace, and each tile gets the segment that it begins with. */
-#include "segments/segment_tile.cuh"
+#include "segments/segment_plan.cuh"
 
 /* The caller's description of segments, in device memory: `items` values at most, of `size` bytes. */
 struct segment_given {
@@ -56,54 +56,63 @@ KERNEL LAUNCH_BOUNDS(WARP_LANES, 1) segment_begin_kernel(segment_where where, se
     const bool is_right = count <= given.limit;
     store_vector(&where.header->count, is_right ? count : uint64_t(0));
     store_vector(&where.header->wrong, is_right ? uint64_t(KERNEL_SEGMENTS_RIGHT) : given.limit + 1);
-    store_vector(&where.header->has_units, uint64_t(0));
-    store_vector(&where.header->has_long, uint64_t(0));
+    store_vector(&where.header->tile_counter, uint32_t(0));
+    store_vector(&where.header->has_units, uint32_t(0));
 }
 
-/* The tables of all levels. */
-struct segment_tables {
-    segment_level level[SEGMENT_LEVELS + 1];
-    unsigned levels;
+/* Whose the rows of tables of units are. */
+struct segment_owners {
+    uint32_t *owners;
+    size_t rows;
 };
-/* Notes whose the rows of totals are, of offsets that may be wrong. */
-template <class OFFSET> DEVICE void find_owners(const segment_tables &tables, uint64_t count, const OFFSET &offset) {
-    KEEP_LOOP
-    for (unsigned level = 1; level <= tables.levels && count > 0; level++)
-        each_index(tables.level[level].rows, [&](uint64_t row) {
-            store_vector(tables.level[level].owners + row,
-                         static_cast<uint32_t>(last_segment_before(row, level, count, offset)));
-        });
+/* Notes them, of offsets that may be wrong. */
+template <class OFFSET> DEVICE void find_owners(const segment_owners &of, uint64_t count, const OFFSET &offset) {
+    each_index(count > 0 ? of.rows : 0, [&](uint64_t row) {
+        store_vector(of.owners + row, static_cast<uint32_t>(last_segment_before(row, count, offset)));
+    });
+}
+
+/* Looks at each offset and at the one before it, and puts it into the workspace: a warp has some of them side by side.
+ * */
+template <class OFFSET> DEVICE void put_offsets(const segment_where &where, uint64_t count, const OFFSET *given) {
+    constexpr unsigned OF_WARP = OFFSETS_AT_ONCE * WARP_LANES;
+    bool have_units = false;
+    each_index((count / OF_WARP + 1) * WARP_LANES, [&](uint64_t thread) {
+        const uint64_t first = thread / WARP_LANES * OF_WARP + thread % WARP_LANES;
+        OFFSET offsets[OFFSETS_AT_ONCE], befores[OFFSETS_AT_ONCE];
+        UNROLL
+        for (unsigned k = 0; k < OFFSETS_AT_ONCE; k++) {
+            const uint64_t index = first + k * WARP_LANES;
+            offsets[k] = index <= count ? load_vector(given + index) : OFFSET(0);
+            befores[k] = index > 0 && index <= count ? load_vector(given + index - 1) : offsets[k];
+        }
+        UNROLL
+        for (unsigned k = 0; k < OFFSETS_AT_ONCE; k++) {
+            const uint64_t index = first + k * WARP_LANES;
+            if (index > count)
+                break;
+            if (offsets[k] < 0 || static_cast<uint64_t>(offsets[k]) > where.rows || offsets[k] < befores[k]) {
+                atomic_min(&where.header->wrong, index);
+                continue;
+            }
+            where.put_offset(count, index, static_cast<uint64_t>(offsets[k]));
+            have_units |= static_cast<uint64_t>(offsets[k]) - static_cast<uint64_t>(befores[k]) > UNIT_ROWS;
+        }
+    });
+    where.see_rows(have_units);
 }
 
 KERNEL LAUNCH_BOUNDS(EACH_THREADS, 1)
-    segment_offsets_kernel(segment_where where, segment_given given, segment_tables tables) {
+    segment_offsets_kernel(segment_where where, segment_given given, segment_owners owners) {
     const uint64_t count = where.count();
     /* Other threads may lower the word meanwhile, to an index, which is less than this: so the load is atomic, too. */
     if (!given.data || load_relaxed(&where.header->wrong) == given.limit + 1)
         return;
-    const auto see = [&](uint64_t index, int64_t before, int64_t offset) {
-        if (offset < 0 || static_cast<uint64_t>(offset) > where.rows || offset < before) {
-            atomic_min(&where.header->wrong, index);
-            return;
-        }
-        where.put_offset(count, index, static_cast<uint64_t>(offset));
-        where.see_rows(static_cast<uint64_t>(offset - before));
-    };
-    each_index((count / (OFFSETS_AT_ONCE * WARP_LANES) + 1) * WARP_LANES, [&](uint64_t group) {
-        const uint64_t first = group / WARP_LANES * WARP_LANES * OFFSETS_AT_ONCE + group % WARP_LANES;
-        int64_t offsets[OFFSETS_AT_ONCE], befores[OFFSETS_AT_ONCE];
-        UNROLL
-        for (unsigned k = 0; k < OFFSETS_AT_ONCE; k++) {
-            const uint64_t index = first + k * WARP_LANES;
-            offsets[k] = index <= count ? given_number(given, index) : 0;
-            befores[k] = index > 0 && index <= count ? given_number(given, index - 1) : offsets[k];
-        }
-        UNROLL
-        for (unsigned k = 0; k < OFFSETS_AT_ONCE; k++)
-            if (first + k * WARP_LANES <= count)
-                see(first + k * WARP_LANES, befores[k], offsets[k]);
-    });
-    find_owners(tables, count, [&](uint64_t index) {
+    if (given.size == sizeof(int32_t))
+        put_offsets(where, count, static_cast<const int32_t *>(given.data));
+    else
+        put_offsets(where, count, static_cast<const int64_t *>(given.data));
+    find_owners(owners, count, [&](uint64_t index) {
         return where.is_reversed ? where.rows - static_cast<uint64_t>(given_number(given, count - index))
                                  : static_cast<uint64_t>(given_number(given, index));
     });
@@ -212,11 +221,13 @@ KERNEL LAUNCH_BOUNDS(WARP_LANES, 1) segment_report_kernel(segment_where where, s
 }
 
 /* Offsets that were made of lengths, keys or flags are looked at once more. */
-KERNEL LAUNCH_BOUNDS(EACH_THREADS, 1) segment_owners_kernel(segment_where where, segment_tables tables) {
+KERNEL LAUNCH_BOUNDS(EACH_THREADS, 1) segment_owners_kernel(segment_where where, segment_owners owners) {
     if (!where.is_right() || where.count() == 0)
         return;
-    each_index(where.count(), [&](uint64_t segment) { where.see_rows(where.range(segment, 0).rows); });
-    find_owners(tables, where.count(), [&](uint64_t index) { return where.offset(index); });
+    bool have_units = false;
+    each_index(where.count(), [&](uint64_t segment) { have_units |= where.range(segment).rows > UNIT_ROWS; });
+    where.see_rows(have_units);
+    find_owners(owners, where.count(), [&](uint64_t index) { return where.offset(index); });
 }
 
 static segment_given given_of(const kernel_segmented_pass &from, const segment_plan &plan) {
@@ -248,18 +259,15 @@ int run_segment_offsets(const kernel_segmented_pass &from, const segment_plan &p
     void *const stream = from.pass.stream;
     const uint64_t units = from.pass.rows / UNIT_ROWS, groups = given.limit / OFFSETS_AT_ONCE;
     const uint64_t most = groups < units ? units : groups;
-    segment_tables tables = {};
+    const segment_owners owners = {plan.owners, plan.unit_rows};
     int error = launch(segment_begin_kernel, 1, WARP_LANES, 0, stream, plan.where, given);
-    tables.levels = plan.levels;
-    for (unsigned level = 1; level <= plan.levels; level++)
-        tables.level[level] = plan.level[level];
     if (error == 0 && given.kind == KERNEL_SEGMENT_OFFSETS)
         error =
-            launch(segment_offsets_kernel, each_blocks(most + 1), EACH_THREADS, 0, stream, plan.where, given, tables);
+            launch(segment_offsets_kernel, each_blocks(most + 1), EACH_THREADS, 0, stream, plan.where, given, owners);
     else if (error == 0)
         error = run_places(plan.where, given, stream);
     if (error == 0 && given.kind != KERNEL_SEGMENT_OFFSETS)
-        error = launch(segment_owners_kernel, each_blocks(most), EACH_THREADS, 0, stream, plan.where, tables);
+        error = launch(segment_owners_kernel, each_blocks(most), EACH_THREADS, 0, stream, plan.where, owners);
     return error == 0 && (given.found || given.wrong)
                ? launch(segment_report_kernel, 1, WARP_LANES, 0, stream, plan.where, given)
                : error;

@@ -5,23 +5,22 @@
 #include "operators/cells.cuh"
 #include "tile/shape.cuh"
 
-/* Where segments lie, and the tables above them.
+/* Where segments lie, and the tables of the totals of their blocks of units (segment_units.cuh).
  *
- * A segment of `rows` rows that begins at row o of the values has a part of each table of level 1, 2, ...: a row for
- * each whole block of 512^level rows that is followed by a row of it, which are (rows - 1) >> 9 level rows, and they
- * begin at row o >> 9 level. No two segments meet there: a whole block covers 512^level rows of its own. So the place
- * of a total follows from the offsets alone, and the tables have lengths that the host knows. */
-constexpr unsigned UNIT_BITS = 9;
+ * A segment that begins at row o of the values has a row of the table of level k for each block of that level that a
+ * row of it follows, and these rows begin at row o >> (UNIT_BITS + k * BLOCK_PART_BITS). No two segments meet there,
+ * as blocks are whole. So the place of a total follows from the offsets alone, and the tables have lengths that the
+ * host knows. */
+constexpr unsigned UNIT_BITS = 9, BLOCK_PART_BITS = 5, BLOCK_LEVELS = 11; /* blocks of more would be of 2^64 rows */
 static_assert(1u << UNIT_BITS == UNIT_ROWS, "a unit is a power of two of rows");
 
-/* The last of `count` segments that does not begin after the row of the level's table, or 0: the one that has the row,
+/* The last of `count` segments that does not begin after the row of the table of units, or 0: the one that has the row,
  * if any has it. offset(index) is where each begins. */
-template <class OFFSET>
-DEVICE uint64_t last_segment_before(uint64_t row, unsigned level, uint64_t count, const OFFSET &offset) {
+template <class OFFSET> DEVICE uint64_t last_segment_before(uint64_t row, uint64_t count, const OFFSET &offset) {
     uint64_t low = 0, high = count;
     while (high - low > 1) {
         const uint64_t middle = low + (high - low) / 2;
-        if (offset(middle) >> UNIT_BITS * level <= row)
+        if (offset(middle) >> UNIT_BITS <= row)
             low = middle;
         else
             high = middle;
@@ -31,10 +30,10 @@ DEVICE uint64_t last_segment_before(uint64_t row, unsigned level, uint64_t count
 
 /* In device memory, and set anew by each call. */
 struct segment_header {
-    uint64_t count;     /* of segments */
-    uint64_t wrong;     /* the first offset that is; KERNEL_SEGMENTS_RIGHT */
-    uint64_t has_units; /* whether a segment has more than one unit */
-    uint64_t has_long;  /* whether a segment has more rows than the longest piece */
+    uint64_t count;        /* of segments */
+    uint64_t wrong;        /* the first offset that is; KERNEL_SEGMENTS_RIGHT */
+    uint32_t tile_counter; /* tiles that blocks have fetched */
+    uint32_t has_units;    /* whether a segment has more than one unit */
 };
 
 struct segment_range {
@@ -46,21 +45,16 @@ struct segment_where {
     segment_header *header;
     void *offsets; /* count + 1 of them */
     uint64_t rows;
-    bool is_wide;        /* offsets have 8 bytes, not 4 */
-    bool is_reversed;    /* the last segment of the caller is the first one here, and begins at row 0 */
-    unsigned most_piece; /* rows */
+    bool is_wide;     /* offsets have 8 bytes, not 4 */
+    bool is_reversed; /* the last segment of the caller is the first one here, and begins at row 0 */
 
     DEVICE uint64_t count() const { return load_vector(&header->count); }
     DEVICE bool is_right() const { return load_vector(&header->wrong) == KERNEL_SEGMENTS_RIGHT; }
-    DEVICE bool has_long() const { return load_vector(&header->has_long) != 0; }
-    /* Segments of at most that many rows are taken as a whole. */
-    DEVICE unsigned piece_rows() const { return load_vector(&header->has_units) != 0 ? most_piece : UNIT_ROWS; }
-    /* Notes how long a segment is. */
-    DEVICE void see_rows(uint64_t segment_rows) const {
-        if (segment_rows > UNIT_ROWS)
-            store_relaxed(&header->has_units, uint64_t(1));
-        if (segment_rows > most_piece)
-            store_relaxed(&header->has_long, uint64_t(1));
+
+    /* Notes how long segments are. */
+    DEVICE void see_rows(bool have_units) const {
+        if (have_units && load_relaxed(&header->has_units) == 0)
+            store_relaxed(&header->has_units, uint32_t(1));
     }
 
     DEVICE uint64_t offset(uint64_t index) const {
@@ -78,10 +72,9 @@ struct segment_where {
     /* The number that the caller gave the segment. */
     DEVICE uint64_t number_of(uint64_t segment) const { return is_reversed ? count() - 1 - segment : segment; }
 
-    DEVICE segment_range range(uint64_t segment, unsigned level) const {
-        const uint64_t begin = offset(segment), length = offset(segment + 1) - begin;
-        const uint64_t rows_of_level = level == 0 ? length : length > 0 ? (length - 1) >> UNIT_BITS * level : 0;
-        return segment_range{begin >> UNIT_BITS * level, rows_of_level};
+    DEVICE segment_range range(uint64_t segment) const {
+        const uint64_t begin = offset(segment);
+        return segment_range{begin, offset(segment + 1) - begin};
     }
 };
 
@@ -100,55 +93,73 @@ static inline unsigned each_blocks(uint64_t count) {
     return static_cast<unsigned>(blocks == 0 ? 1 : blocks < MOST ? blocks : MOST);
 }
 
-constexpr unsigned SEGMENT_LEVELS = 7; /* tables of totals: 2^63 rows and more */
+/* A thread takes a run of a piece (segment_list.cuh). */
+constexpr unsigned RUN_OF_PIECE_BITS = 4, RUN_OF_PIECE = 1 << RUN_OF_PIECE_BITS,
+                   PIECE_RUN_BITS = UNIT_BITS - RUN_OF_PIECE_BITS, PIECE_RUNS = 1 << PIECE_RUN_BITS;
 
-/* One launch over one table: the values, or the totals of a level. */
+/* How a tile's rows come to its threads. By vectors of columns, of values as they are kept or of small floats, from
+ * memory to registers; or by way of shared memory, where rows are a vector or two, a single value, or cells of any
+ * kind. */
+enum class segment_form : uint8_t { VECTORS, SMALL_VECTORS, STAGED_VECTORS, ONE_COLUMN, CELLS };
+HOST_DEVICE constexpr bool is_staged(segment_form form) {
+    return form != segment_form::VECTORS && form != segment_form::SMALL_VECTORS;
+}
+/* Blocks of a multiprocessor, for whose threads there are registers. */
+template <class VALUE> HOST_DEVICE constexpr unsigned segment_blocks(segment_form form) {
+    const unsigned of_cells = sizeof(VALUE) == sizeof(uint32_t) ? 3 : 2;
+    return form == segment_form::ONE_COLUMN ? of_cells + 1 : form == segment_form::CELLS ? of_cells : 2;
+}
+template <class VALUE, segment_form FORM> HOST_DEVICE constexpr unsigned segment_columns() {
+    return FORM == segment_form::ONE_COLUMN || FORM == segment_form::CELLS ? 1 : VECTOR_BYTES / sizeof(VALUE);
+}
+
+/* The launch of tiles. */
 struct segment_pass {
     segment_where where;
-    operator_pass cells;    /* of which kernels use how the table and the results lie */
-    const uint32_t *owners; /* of the rows of the level's table; for the values, of the table of level 1 */
-    size_t level_rows, owner_rows;
-    unsigned level, panels, tile_rows;
-    bool is_flat_in, is_flat_out; /* one column, whose cells lie side by side and are of the type that is kept */
-    bool wants_segments;          /* the numbers of segments, for their rows of carries or their places in out */
+    operator_pass cells;    /* of which kernels use how the table and the results lie; log_across: of lanes */
+    const uint32_t *owners; /* of the rows of the table of units: the last segment that does not begin after each */
+    size_t unit_rows;       /* of this table */
+    size_t level_rows[BLOCK_LEVELS]; /* of the tables of all levels below each */
+    unsigned panels, window;         /* window: rows where the pieces of a tile begin */
+    unsigned split_window;           /* of tiles of passed pieces; 0: there are none */
+    bool wants_segments;             /* the numbers of segments, for their rows of carries or their places in out */
     bool is_signed, has_offsets;
     size_t most_segments;
-    void *totals, *aligned;        /* written: the table of the next level; and of this one, if it is one of totals */
-    const void *prefixes, *before; /* read: what units begin with, and the results above them */
+    void *totals; /* descriptors of blocks, level by level */
     const void *carry_in;
     void *carry_out;
     uint64_t *first_overflow;
 };
 
-/* The table of one level. totals: of each whole block; rows between the blocks of long segments belong to no block, and
- * mean nothing. aligned: of the longest aligned block of rows of `totals` that ends with each row. prefixes: the value
- * that the block below each row begins with. Level 0 has the values instead. */
-struct segment_level {
-    uint32_t *owners; /* of each row: the last segment that does not begin after it */
-    size_t rows;
-    void *totals, *aligned, *prefixes;
-};
+/* A thread for each run of the passed pieces of a tile. */
+static inline unsigned segment_threads(const segment_pass &pass) {
+    const unsigned window = pass.split_window != 0 ? pass.split_window : pass.window;
+    return window / RUN_OF_PIECE << pass.cells.log_across;
+}
+
 struct segment_plan {
     segment_where where;
     uint64_t *chunk_sums;
     const void *carry_in; /* the caller's rows, or a copy */
     void *carry_copy;     /* NULL: none is needed */
     size_t carry_bytes;
-    segment_level level[SEGMENT_LEVELS + 1];
-    unsigned levels; /* of totals */
-    unsigned tile_rows, log_across;
+    uint32_t *owners;
+    size_t unit_rows;
+    size_t level_rows[BLOCK_LEVELS];
+    void *totals;
+    size_t total_bytes;
     size_t bytes;
+    size_t shared_bytes, enough_tiles; /* the most that a block may have; tiles that keep the device busy */
 };
 
-/* The most that the cells of a tile have; tiles of few columns have the half of it. */
-constexpr unsigned SEGMENT_TILE_BYTES = 1 << 16;
-/* The shared memory that segment_tile.cuh lays out: cells, three bits and a list's entry a row, half a word each
- * RUN_ROWS rows, some words, and perhaps a word a row. */
-constexpr unsigned SEGMENT_WORDS = 4, SEGMENT_WARPS = 32;
-static inline size_t segment_shared_bytes(size_t rows, unsigned log_across, size_t value, bool wants_segments) {
-    return cell_at(static_cast<unsigned>(rows), 0, log_across) * value +
-           (rows / RUN_ROWS * 3 + SEGMENT_WORDS + SEGMENT_WARPS) * sizeof(uint32_t) +
-           (rows + rows / RUN_ROWS + 2) * sizeof(uint16_t) + (wants_segments ? rows * sizeof(uint32_t) : 0);
+/* Shared memory of a block: its words, the list of units, and the list of runs and perhaps of their segments; totals of
+ * runs, prefixes of units and results above them; cells. */
+constexpr unsigned SEGMENT_WORD_BYTES = 64, SEGMENT_UNIT_BYTES = 16, SEGMENT_THREADS = 256;
+HOST_DEVICE constexpr unsigned segment_units(unsigned window) { return 2 * window / UNIT_ROWS; }
+HOST_DEVICE constexpr unsigned segment_list_runs(unsigned window) { return window + PIECE_RUNS; }
+HOST_DEVICE unsigned segment_list_bytes(unsigned window, bool wants_segments) {
+    return SEGMENT_WORD_BYTES + segment_units(window) * SEGMENT_UNIT_BYTES +
+           segment_list_runs(window) * static_cast<unsigned>(sizeof(uint32_t)) * (wants_segments ? 2 : 1);
 }
 
 /* Whether the caller says how many segments there are. Keys and flags say it themselves. */
@@ -167,8 +178,6 @@ static inline uint64_t segments_limit(const kernel_segmented_pass &pass) {
 }
 
 int run_segment_offsets(const kernel_segmented_pass &from, const segment_plan &plan);
-int run_segment_totals(const kernel_segmented_pass &from, const segment_plan &plan);
-int run_segment_sweep(const kernel_segmented_pass &from, const segment_plan &plan);
-int run_segment_results(const kernel_segmented_pass &from, const segment_plan &plan);
+int run_segment_results(const kernel_segmented_pass &from, segment_plan &plan);
 
 #endif

@@ -1,153 +1,35 @@
-/* Stage 3 of segments: the results of each unit, from its prefix on. */
-#include "overflow/in_tile.cuh"
-#include "segments/segment_launch.cuh"
+/* Segments in one pass: a value is read once and written once. */
+#include "operators/operator_launch.cuh"
+#include "segments/segment_rounds.cuh"
 
-/* One result, of any type. */
-template <class VALUE> DEVICE void put_cell(unsigned char *to, VALUE value, any_type any) {
-    const uint64_t bits = result_bits(value, any);
-    if (any.by_bytes || any.size == 1)
-        return store_bytes(to, bits, any.size);
-    if (any.size == 2)
-        return store_vector(reinterpret_cast<uint16_t *>(to), static_cast<uint16_t>(bits));
-    if (any.size == 4)
-        return store_vector(reinterpret_cast<uint32_t *>(to), static_cast<uint32_t>(bits));
-    store_vector(reinterpret_cast<uint64_t *>(to), bits);
-}
+constexpr unsigned LOG_MOST_LANES = 3;   /* side by side */
+constexpr unsigned LOG_STAGED_LANES = 1; /* rows of more vectors are not staged */
+constexpr unsigned SPLIT_WINDOW = 8192;  /* the most rows of a window whose passed pieces other tiles have */
+constexpr size_t ENOUGH_TILES = 2;       /* for each multiprocessor */
 
-/* Where results are that have a row more for each segment. */
-DEVICE unsigned char *cell_of_segment(const segment_pass &pass, uint64_t row, uint64_t segment, size_t column) {
-    const uint64_t lacking = pass.where.is_reversed ? pass.most_segments - pass.where.count() : 0;
-    const cell_table &out = pass.cells.out;
-    const ptrdiff_t at = static_cast<ptrdiff_t>(row + segment + lacking) * out.stride + static_cast<ptrdiff_t>(column);
-    return out.data + at * static_cast<ptrdiff_t>(out.any.size);
-}
-
-template <class OPS> DEVICE typename OPS::Value start_of(const segment_pass &pass, uint64_t segment, size_t column) {
-    typedef typename OPS::Value Value;
-    return pass.carry_in ? load_vector(static_cast<const Value *>(pass.carry_in) +
-                                       pass.where.number_of(segment) * pass.cells.columns + column)
-                         : OPS::start();
-}
-
-/* A tile while its results are made. */
-template <class OPS> struct segment_results : segment_tile<OPS, segment_role::RESULTS> {
-    typedef typename OPS::Value Value;
-    typedef segment_tile<OPS, segment_role::RESULTS> tile;
-    using tile::pass;
-    DEVICE segment_results(const segment_pass &pass_, unsigned char *bytes) : tile(pass_, bytes) {}
-
-    /* The value that a piece begins with, or that is above it, by a table of level 1. */
-    DEVICE Value begin_of(const void *table, unsigned of_piece, size_t of_column) const {
-        if (tile::is_marked(of_piece))
-            return start_of<OPS>(pass, pass.carry_in ? tile::segment_of(of_piece) : 0, of_column);
-        const uint64_t row = (tile::row_of_table(of_piece) >> UNIT_BITS) - 1;
-        return load_vector(static_cast<const Value *>(table) + row * pass.cells.columns + of_column);
-    }
-
-    /* The rows of a run become results. Above it are its prefix and, if it or another run of the warp is not the first
-     * of its unit, blocks of 2^k runs; a block that is not there is OPS::nothing(). */
-    template <bool HAS_BLOCKS>
-    DEVICE void put_results(unsigned row, unsigned count, Value prefix, const Value (&blocks)[UNIT_RUN_BITS]) const {
-        Value left[RUN_BITS] = {}, aligned;
-        tile::walk_run(row, count, [&](unsigned number, Value value, Value *cell) {
-            value = climb<OPS>(number, value, left, aligned);
-            UNROLL
-            for (unsigned k = 0; k < UNIT_RUN_BITS && HAS_BLOCKS; k++)
-                value = OPS::join(blocks[k], value);
-            value = OPS::join(prefix, value);
-            if (cell)
-                *cell = value;
-        });
-    }
-    DEVICE void scan_run(unsigned row, unsigned count) const {
-        const unsigned of_piece = tile::piece_of(row), run = (row - of_piece) / RUN_ROWS;
-        Value prefix = OPS::nothing(), blocks[UNIT_RUN_BITS];
-        if (count > 0)
-            prefix = begin_of(pass.prefixes, of_piece, tile::place.first_column + tile::column);
-        if (!warp_any(WARP_ALL, run != 0))
-            return put_results<false>(row, count, prefix, blocks);
-        UNROLL
-        for (unsigned k = PIECE_RUN_BITS; k-- > 0;) {
-            const bool is_there = (run >> k & 1) != 0;
-            const Value block = is_there ? tile::gap(of_piece / WORD_ROWS + (run >> k << k) - 1) : OPS::nothing();
-            if (k < UNIT_RUN_BITS)
-                blocks[k] = block;
-            else
-                prefix = is_there ? OPS::join(prefix, block) : prefix;
-        }
-        put_results<true>(row, count, prefix, blocks);
-    }
-    DEVICE void scan() const {
-        tile::each_run([&](unsigned row, unsigned count) { scan_run(row, count); });
-    }
-
-    DEVICE void look_for_overflow(Value before, Value result, unsigned row, size_t of_column) const {
-        if constexpr (OPS::CHECKS_OVERFLOW)
-            if (pass.first_overflow && sum_overflowed(before, result, pass.is_signed)) {
-                const uint64_t cell = tile::row_of_table(row) * pass.cells.columns + of_column;
-                if (cell < load_relaxed(pass.first_overflow))
-                    atomic_min(pass.first_overflow, cell);
-            }
-    }
-    /* Puts the result where it is wanted beside the table of results. */
-    DEVICE void put_beside(Value result, unsigned of_piece, unsigned row, size_t of_column) const {
-        const uint64_t segment = tile::segment_of(of_piece), below = tile::row_of_table(row) + 1;
-        if (pass.has_offsets)
-            put_cell(cell_of_segment(pass, below, segment, of_column), result, pass.cells.out.any);
-        const bool ends_piece = row + 1 == tile::place.rows || tile::begins_piece(row + 1);
-        if (pass.carry_out && ends_piece && pass.where.offset(segment + 1) == below)
-            store_vector(static_cast<Value *>(pass.carry_out) + pass.where.number_of(segment) * pass.cells.columns +
-                             of_column,
-                         result);
-    }
-    /* Looks at each result once more. The order of integers, of which alone overflow is looked for, is not seen. */
-    DEVICE void look_at_results() const {
-        const size_t of_column = tile::place.first_column + tile::column;
-        const unsigned down = block_threads() >> pass.cells.log_across;
-        KEEP_LOOP
-        for (unsigned row = thread_index() >> pass.cells.log_across;
-             row < tile::place.rows && tile::column < tile::place.columns; row += down) {
-            if (row < tile::place.missing)
-                continue;
-            const unsigned of_piece = tile::piece_of(row);
-            const Value result = tile::cell(row);
-            if (pass.first_overflow)
-                look_for_overflow(row == of_piece ? begin_of(pass.prefixes, of_piece, of_column) : tile::cell(row - 1),
-                                  result, row, of_column);
-            if (pass.wants_segments)
-                put_beside(result, of_piece, row, of_column);
-        }
-    }
-
-    DEVICE void store() const {
-        tile::store([&](unsigned row, unsigned of_tile) {
-            if (pass.cells.exclusive && tile::begins_piece(row))
-                return begin_of(pass.before, row, tile::place.first_column + of_tile);
-            return tile::memory.cells[cell_at(pass.cells.exclusive ? row - 1 : row, of_tile, pass.cells.log_across)];
-        });
-    }
-};
-
-/* Blocks share out the tiles; a cell is read once and written once. In place is safe: no other block reads the rows of
- * a tile. */
-template <class OPS> KERNEL LAUNCH_BOUNDS(most_segment_threads<typename OPS::Value>(), 2)
+/* Blocks take tiles in the order of rows, so that the units that a tile waits for are in its own or in tiles that
+ * others have. In place is safe: no other block reads the rows of a tile. */
+template <class OPS, segment_form FORM> KERNEL LAUNCH_BOUNDS(SEGMENT_THREADS, segment_blocks<typename OPS::Value>(FORM))
     segment_results_kernel(segment_pass pass) {
     SHARED_DYNAMIC(unsigned char, memory);
     if (!pass.where.is_right() || pass.where.count() == 0)
         return;
-    segment_results<OPS> tile(pass, memory);
-    const unsigned tiles = tile.tiles();
+    segment_results<OPS, FORM> tile(pass, memory);
+    const unsigned passed = tile.passed_tiles(), tiles = tile.tiles();
+    if (thread_index() == 0)
+        tile.fetch(passed, tiles);
+    block_barrier();
     KEEP_LOOP
-    for (unsigned number = block_index(); number < tiles; number += block_count()) {
-        if (tile.go_to(number)) {
-            tile.join_runs();
-            tile.scan();
-            block_barrier();
-            if (pass.first_overflow || pass.wants_segments)
-                tile.look_at_results();
-            if (pass.cells.out.data && !pass.has_offsets)
-                tile.store();
-        }
+    while (tile.list.words->number < tiles) {
+        const bool has_runs = tile.go_to();
+        if (has_runs)
+            tile.take_all();
+        block_barrier();
+        if (thread_index_anew() == 0)
+            tile.fetch(passed, tiles);
+        if constexpr (is_staged(FORM))
+            if (has_runs && pass.cells.out.data && !pass.has_offsets)
+                tile.store_cells_of_tile();
         block_barrier();
     }
 }
@@ -161,7 +43,7 @@ template <class OPS> KERNEL LAUNCH_BOUNDS(EACH_THREADS, 1) segment_ends_kernel(s
     each_index(pass.where.count() * columns, [&](uint64_t index) {
         const uint64_t segment = index / columns;
         const size_t column = static_cast<size_t>(index - segment * columns);
-        const segment_range range = pass.where.range(segment, 0);
+        const segment_range range = pass.where.range(segment);
         const bool ends = pass.carry_out && range.rows == 0;
         if (!ends && !pass.has_offsets)
             return;
@@ -174,22 +56,120 @@ template <class OPS> KERNEL LAUNCH_BOUNDS(EACH_THREADS, 1) segment_ends_kernel(s
     });
 }
 
-int run_segment_results(const kernel_segmented_pass &from, const segment_plan &plan) {
-    void *const stream = from.pass.stream;
+/* Whether the cells of a table are one column that is one row of vectors. */
+template <class VALUE> static bool is_one_column(const cell_table &table, size_t columns) {
+    return columns == 1 && table.stride == 1 && table.access == cell_access::VALUES &&
+           reinterpret_cast<uintptr_t>(table.data) % VECTOR_BYTES == 0;
+}
+
+template <class OPS, segment_form FORM>
+static int launch_segment_tiles(const kernel_segmented_pass &from, const segment_pass &pass) {
+    const auto kernel = segment_results_kernel<OPS, FORM>;
+    const size_t bytes = segment_tile<OPS, FORM>::shared_bytes(pass);
+    const size_t least = pass.split_window != 0 ? pass.split_window : pass.window, /* rows of a tile */
+        windows = from.pass.rows / least * 2 + 2;
+    unsigned blocks = 0;
+    int error = allow_shared_bytes(kernel);
+    if (error == 0 && windows > INT32_MAX / pass.panels)
+        error = static_cast<int>(cudaErrorInvalidConfiguration);
+    if (error == 0)
+        error = resident_blocks(kernel, segment_threads(pass), bytes, &blocks);
+    blocks = blocks < windows * pass.panels ? blocks : static_cast<unsigned>(windows * pass.panels);
+    return error == 0 && windows > 0 ? launch(kernel, blocks, segment_threads(pass), bytes, from.pass.stream, pass)
+                                     : error;
+}
+
+template <class OPS, segment_form FORM>
+static segment_pass make_segment_pass(const kernel_segmented_pass &from, const segment_plan &plan) {
+    typedef typename OPS::Value Value;
+    const kernel_pass &given = from.pass;
+    segment_pass pass = {};
+    pass.where = plan.where;
+    pass.cells.columns = given.columns;
+    pass.cells.exclusive = given.exclusive != 0;
+    pass.owners = plan.owners;
+    pass.unit_rows = plan.unit_rows;
+    pass.wants_segments = has_rows_of_segments(from);
+    pass.is_signed = type_is_signed_integer(given.out_type);
+    pass.has_offsets = from.has_offsets != 0;
+    pass.most_segments = from.segments.count;
+    for (unsigned level = 0; level < BLOCK_LEVELS; level++)
+        pass.level_rows[level] = plan.level_rows[level];
+    pass.totals = plan.totals;
+    pass.carry_in = plan.carry_in;
+    pass.carry_out = from.carry_out;
+    pass.first_overflow = given.first_overflow;
+    unsigned rows = 0;
+    const auto cut = [&](unsigned log_across, unsigned window) {
+        const unsigned across = segment_columns<Value, FORM>() << log_across;
+        pass.cells.log_across = log_across;
+        pass.cells.in = cells_in<Value>(given, 0, across);
+        pass.cells.out = cells_out<Value>(given, 0, across);
+        pass.panels = static_cast<unsigned>((given.columns + across - 1) / across);
+        pass.split_window = is_staged(FORM) ? 0 : window;
+        pass.window = is_staged(FORM) ? window : window * 4 < SPLIT_WINDOW ? window * 4 : SPLIT_WINDOW;
+        rows = window;
+    };
+    const unsigned log_across = log_above((given.columns - 1) / segment_columns<Value, FORM>() + 1, LOG_MOST_LANES);
+    cut(log_across, SEGMENT_THREADS * RUN_OF_PIECE >> log_across);
+    /* Fewer lanes across, where a block has no room for a unit of more; and fewer threads, where there are few rows. */
+    for (size_t most = plan.shared_bytes; segment_tile<OPS, FORM>::shared_bytes(pass) > most;)
+        if (rows > UNIT_ROWS)
+            cut(pass.cells.log_across, rows / 2);
+        else
+            cut(pass.cells.log_across - 1, rows);
+    while (rows > UNIT_ROWS && given.rows / pass.window * pass.panels < plan.enough_tiles)
+        cut(pass.cells.log_across, rows / 2);
+    return pass;
+}
+
+/* Whether the form can do all that the pass wants: vectors have no way to put results elsewhere. */
+template <class VALUE, segment_form FORM>
+static bool takes_pass(const kernel_segmented_pass &from, const segment_pass &pass) {
+    if (FORM == segment_form::CELLS)
+        return true;
+    if (FORM == segment_form::ONE_COLUMN)
+        return !from.pass.load.without_nan && is_one_column<VALUE>(pass.cells.in, from.pass.columns) &&
+               (!from.pass.out || is_one_column<VALUE>(pass.cells.out, from.pass.columns));
+    const cell_access in = FORM == segment_form::SMALL_VECTORS ? cell_access::SMALL_VECTORS : cell_access::VECTORS;
+    const cell_access out = pass.cells.out.access;
+    if (FORM == segment_form::STAGED_VECTORS && pass.cells.log_across > LOG_STAGED_LANES)
+        return false;
+    return !from.pass.first_overflow && !from.has_offsets && !from.carry_out && !from.pass.load.without_nan &&
+           pass.cells.in.access == in && (out == cell_access::VECTORS || out == in);
+}
+
+int run_segment_results(const kernel_segmented_pass &from, segment_plan &plan) {
+    int device = 0, processors = 0, error = most_shared_bytes(&plan.shared_bytes);
+    if (error == 0)
+        error = static_cast<int>(cudaGetDevice(&device));
+    if (error == 0)
+        error = static_cast<int>(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
+    if (error != 0)
+        return error;
+    plan.enough_tiles = ENOUGH_TILES * static_cast<size_t>(processors);
     return with_segment_ops(from.operation, from.kept, [&](auto ops) {
         typedef decltype(ops) Ops;
-        segment_pass pass = make_segment_pass<Ops>(from, plan, 0);
-        int error = 0;
-        pass.prefixes = plan.level[1].prefixes;
-        pass.before = plan.level[1].totals;
-        pass.carry_out = from.carry_out;
-        pass.has_offsets = from.has_offsets != 0;
-        pass.most_segments = from.segments.count;
-        pass.wants_segments = has_rows_of_segments(from);
-        pass.first_overflow = from.pass.first_overflow;
-        if (from.carry_out || from.has_offsets)
-            error = launch(segment_ends_kernel<Ops>, each_blocks(from.segments.count * from.pass.columns), EACH_THREADS,
-                           0, stream, pass);
-        return error == 0 ? launch_segment_tiles<Ops>(segment_results_kernel<Ops>, pass, plan, stream) : error;
+        typedef typename Ops::Value Value;
+        const auto try_form = [&](auto form) {
+            constexpr segment_form FORM = decltype(form)::value;
+            const segment_pass pass = make_segment_pass<Ops, FORM>(from, plan);
+            const bool is_taken = takes_pass<Value, FORM>(from, pass);
+            if (is_taken && (from.carry_out || from.has_offsets))
+                error = launch(segment_ends_kernel<Ops>, each_blocks(from.segments.count * from.pass.columns),
+                               EACH_THREADS, 0, from.pass.stream, pass);
+            if (is_taken && error == 0)
+                error = launch_segment_tiles<Ops, FORM>(from, pass);
+            return is_taken;
+        };
+        if (try_form(std::integral_constant<segment_form, segment_form::STAGED_VECTORS>()) ||
+            try_form(std::integral_constant<segment_form, segment_form::VECTORS>()))
+            return error;
+        if constexpr (std::is_same<Value, float>::value)
+            if (try_form(std::integral_constant<segment_form, segment_form::SMALL_VECTORS>()))
+                return error;
+        if (!try_form(std::integral_constant<segment_form, segment_form::ONE_COLUMN>()))
+            try_form(std::integral_constant<segment_form, segment_form::CELLS>());
+        return error;
     });
 }

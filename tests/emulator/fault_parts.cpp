@@ -372,12 +372,12 @@ static bool fused_recurrences_are_right() {
            recurrence_is_right(2 * KERNEL_UNIT_ROWS, 17, "near1", false, true, HUGE_VALF);
 }
 
-/* Short segments, and now and then one of a few units. */
-static bool segments_are_right(size_t count, size_t columns, bool exclusive) {
+/* Short segments, and now and then a longer one. */
+static bool segments_are_right(size_t count, size_t columns, bool exclusive, int64_t longer = 1700) {
     std::vector<int64_t> lengths(count);
     size_t rows = 0;
     for (size_t k = 0; k < count; k++)
-        rows += static_cast<size_t>(lengths[k] = k % 97 == 5 ? 1700 : static_cast<int64_t>(k * 2654435761u >> 7 & 3));
+        rows += static_cast<size_t>(lengths[k] = k % 97 == 5 ? longer : static_cast<int64_t>(k * 2654435761u >> 7 & 3));
     std::vector<float> values(rows * columns), expected(values.size()), got(values.size());
     for (size_t at = 0; at < values.size(); at++)
         values[at] = static_cast<float>(at * 2654435761u % 1000003) * 1e-3f;
@@ -397,7 +397,9 @@ static bool segments_are_right(size_t count, size_t columns, bool exclusive) {
            cudaMemcpy(got.data(), out.data, got.size() * 4, cudaMemcpyDeviceToHost) == cudaSuccess && got == expected;
 }
 static bool all_segments_are_right() {
-    return segments_are_right(5000, 1, false) && segments_are_right(200, 1, true) && segments_are_right(1500, 7, true);
+    return segments_are_right(5000, 1, false) && segments_are_right(200, 1, true) &&
+           segments_are_right(1500, 7, true) && segments_are_right(3000, 1, false, 3) &&
+           segments_are_right(8, 1, true, 70 * KERNEL_UNIT_ROWS);
 }
 
 static bool sorts_are_right() { return sort_is_right(30000, 4) && sort_is_right(10000, 0); }

@@ -63,9 +63,6 @@ static struct {
     {"persistent/packed.cuh", 1, "the last packed tile of a block writes nothing that others still read"},
     {"persistent/stage2/prefix_wide.cuh", 1,
      "totals come long after the ring was cleared; one seed in hundreds has it otherwise"},
-    {"segments/segment_tile.cuh", 1, "the list of runs is read after the barriers of join_runs() alone"},
-    {"segments/segment_totals.cu", 1,
-     "totals of totals have more tiles than blocks in tables of millions of rows alone"},
 };
 
 static bool is_spared(const std::string &place) {
