@@ -24,10 +24,10 @@
  * A running product is a recurrence whose terms are +0.0. A 0 is a value like others in it, and `reset` says no more
  * than that a map is constant. */
 
-/* What is known of the values. Compilers are told it as a constant, and leave out what it makes needless. Where a value
- * behind a run comes out finite by MAP_RESETS, or by MAP_PLAIN if none of its rows is a reset or none of its factors has
- * a minus sign, it and the map have the bits that MAP_CAREFUL gives: what is not finite on the way stays so to the end,
- * and a factor of 0 makes the products +0.0 by itself. */
+/* What is known of the values. Compilers are told it as a constant, and leave out what it makes needless. Where a
+ * value behind a run comes out finite by MAP_RESETS, or by MAP_PLAIN if none of its rows is a reset or none of its
+ * factors has a minus sign, it and the map have the bits that MAP_CAREFUL gives: what is not finite on the way stays
+ * so to the end, and a factor of 0 makes the products +0.0 by itself. */
 #ifndef LINEAR_MAP_KNOWN
 #define LINEAR_MAP_KNOWN
 enum map_known {
@@ -91,7 +91,8 @@ MAP_INLINE struct MAP_NAME(map)
     return map;
 }
 
-/* The map of two rows that follow each other. Their rests are +0.0, and by MAP_PLAIN their product's error is the rest. */
+/* The map of two rows that follow each other. Their rests are +0.0, and by MAP_PLAIN their product's error is the
+ * rest. */
 MAP_INLINE struct MAP_NAME(map)
     MAP_NAME(map_of_two_rows)(struct MAP_NAME(map) later, struct MAP_NAME(map) earlier, enum map_known known) {
     const MAP_VALUE zero = MAP_IF(MAP_ALL_FALSE, later.factor), factor = MAP_MUL(later.factor, earlier.factor);

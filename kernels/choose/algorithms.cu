@@ -3,8 +3,8 @@
  *
  * The alone algorithm has kernels for every pair of types. The others refuse small floats that become f64, and tables
  * that are not aligned to their type; NaNs that count as nothing are for rows and some buffered tiles alone, integers
- * that become floats for rows and few buffered tiles; and the wave refuses small floats, too. The separate stages do all
- * of these. */
+ * that become floats for rows and few buffered tiles; and the wave refuses small floats, too. The separate stages do
+ * all of these. */
 #include <climits>
 
 #include "choose/algorithms.h"

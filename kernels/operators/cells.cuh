@@ -1,9 +1,9 @@
 /* Between tables anywhere in memory and tiles in shared memory.
  *
- * A tile is 2^log_units units, one below the other, by 2^log_across columns. A thread has a run of RUN_ROWS rows of one
- * column. In shared memory a tile is 2^(log_units + log_across) lanes wide: the columns of its units, side by side. After
- * each run there is a gap of a row, so that the threads of a warp, which have neighbouring lanes and runs, read from
- * different banks. */
+ * A tile is 2^log_units units, one below the other, by 2^log_across columns. A thread has a run of RUN_ROWS rows of
+ * one column. In shared memory a tile is 2^(log_units + log_across) lanes wide: the columns of its units, side by
+ * side. After each run there is a gap of a row, so that the threads of a warp, which have neighbouring lanes and runs,
+ * read from different banks. */
 #ifndef OPERATORS_CELLS_CUH
 #define OPERATORS_CELLS_CUH
 

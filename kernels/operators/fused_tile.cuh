@@ -126,8 +126,8 @@ template <class OPS, tile_layout LAYOUT, class CELL> struct fused_tile {
         return tile.place.table * pass.columns + tile.place.first_column + column;
     }
 
-    /* Makes the elements of runs of rows, and of units. Returns whether they may be wrong by the rule. A thread looks for its
-     * run of other tiles meanwhile; `lacks` becomes whether it has none yet. */
+    /* Makes the elements of runs of rows, and of units. Returns whether they may be wrong by the rule. A thread looks
+     * for its run of other tiles meanwhile; `lacks` becomes whether it has none yet. */
     template <int RULE> DEVICE bool put_elements(bool &lacks) const {
         const bool may_be_wrong = tile.template put_total<RULE>();
         typename Shared::Run::Loaded loaded = {};

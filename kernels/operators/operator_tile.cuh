@@ -33,8 +33,8 @@ template <bool GOES_ON> DEVICE unsigned rows_ahead(const operator_pass &pass) {
 /* The columns of a tile of one unit, as the power of two. */
 template <class VALUE> HOST_DEVICE constexpr unsigned log_most_across() { return sizeof(VALUE) == 4 ? 4 : 3; }
 
-/* The knowledge about a tile that its kernel is compiled for: none; or that it has the most lanes, and that all its rows
- * have the same factors, or each its own. Its places in shared memory are constants then. */
+/* The knowledge about a tile that its kernel is compiled for: none; or that it has the most lanes, and that all its
+ * rows have the same factors, or each its own. Its places in shared memory are constants then. */
 enum class tile_layout { ANY, WIDE, WIDE_OF_ONE_ROW };
 
 /* The parts of a block's shared memory, one after the other. */
@@ -247,9 +247,9 @@ struct operator_tile {
         return rows[ROWS_AT_ONCE - 1];
     }
 
-    /* Joins the elements of runs to the elements of the longest aligned runs of runs that end with each: a thread a run.
-     * A thread that ends a unit calls last(lane, its element). MAP_PLAIN does not look at resets, which the elements of
-     * runs have all the same. */
+    /* Joins the elements of runs to the elements of the longest aligned runs of runs that end with each: a thread a
+     * run. A thread that ends a unit calls last(lane, its element). MAP_PLAIN does not look at resets, which the
+     * elements of runs have all the same. */
     template <int RULE, class LAST> DEVICE void join_runs(const LAST &last) const {
         const unsigned index = thread_index() % UNIT_RUNS, of_lane = thread_index() / UNIT_RUNS;
         Kept *const at = element_at(index, of_lane);
@@ -285,8 +285,8 @@ struct operator_tile {
         return block_barrier_any(seen.has_reset) && seen.signs >> 31 != 0;
     }
 
-    /* The results of the thread's run take the place of its terms; begin() is the value that its unit begins with. It is
-     * called when all is done with the first rows that can be done without it. */
+    /* The results of the thread's run take the place of its terms; begin() is the value that its unit begins with. It
+     * is called when all is done with the first rows that can be done without it. */
     template <int RULE, class BEGIN> DEVICE void scan_run(const BEGIN &begin, Value &spoiled) const {
         Element rows[ROWS_AT_ONCE], left[LOG_RUN_PARTS] = {};
         Value prefix = 0;

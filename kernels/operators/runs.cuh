@@ -25,8 +25,8 @@ template <class VALUE> DEVICE VALUE value_of_word(uint64_t word) {
     return value;
 }
 
-/* The descriptor of a run, PAIRS words, by the type of elements. is_there() returns whether it was published when it was
- * loaded. */
+/* The descriptor of a run, PAIRS words, by the type of elements. is_there() returns whether it was published when it
+ * was loaded. */
 template <unsigned COUNT> struct word_pairs { word_pair at[COUNT]; };
 template <class ELEMENT> struct run_words {
     static constexpr unsigned PAIRS = 1;

@@ -106,7 +106,8 @@ static bool meetings_are_right(unsigned blocks) {
     return true;
 }
 
-/* Votes of warps and of the block, matches and shuffles of half a warp each, in a block that is no whole number of warps. */
+/* Votes of warps and of the block, matches and shuffles of half a warp each, in a block that is no whole number of
+ * warps. */
 KERNEL votes_kernel(unsigned *wrong) {
     const unsigned lane = thread_index() % WARP_LANES, warp = thread_index() / WARP_LANES;
     const unsigned left = block_threads() - warp * WARP_LANES;
