@@ -67,6 +67,9 @@ DEVICE void block_barrier() { __syncthreads(); }
 /* block_barrier() that also tells each thread whether any of them voted so. */
 DEVICE bool block_barrier_any(bool vote) { return __syncthreads_or(vote) != 0; }
 
+/* A value in shared memory; or anything, if it is not wanted: other threads may be writing it. */
+template <class V> DEVICE V load_if_wanted(const V *from, bool) { return *from; }
+
 /* Keeps the compiler from moving the loads above it below the additions after it, which it does with integers, until
  * two loads are under way instead of all. `never` is false, but in a way that the compiler cannot know. */
 DEVICE void loads_before_sums(bool never) {

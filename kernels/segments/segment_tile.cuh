@@ -205,11 +205,11 @@ template <class OPS, segment_form FORM> struct segment_tile {
                                 static_cast<ptrdiff_t>(table.any.size);
     }
 
-    /* Whatever follows the rows of a run: nobody asks for sums of it. */
+    /* Whatever follows the rows of a run, other threads may be writing, and no sum of it is used. */
     DEVICE void load_run(const segment_run &run, bool is_long, run_values &values) const {
         if constexpr (IS_STAGED) {
             walk_cells(run.row, is_long, [&](unsigned k, const vector *of_row) {
-                const vector row = *of_row;
+                const vector row = load_if_wanted(of_row, k < run.rows);
                 UNROLL
                 for (unsigned c = 0; c < COLUMNS; c++)
                     values[c][k] = row.at[c];

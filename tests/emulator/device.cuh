@@ -62,6 +62,11 @@ DEVICE uint64_t nanoseconds() { return emulator::nanoseconds(); }
 
 DEVICE void block_barrier(EMULATOR_SITE) { emulator::block_barrier(false, file, line); }
 DEVICE bool block_barrier_any(bool vote, EMULATOR_SITE) { return emulator::block_barrier(vote, file, line); }
+template <class V> DEVICE V load_if_wanted(const V *from, bool is_wanted) {
+    V anything;
+    memset(static_cast<void *>(&anything), 0xff, sizeof anything);
+    return is_wanted ? *from : anything;
+}
 DEVICE void loads_before_sums(bool never, EMULATOR_SITE) {
     if (never)
         emulator::misuse(file, line, "what is never true is true");
