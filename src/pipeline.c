@@ -172,7 +172,7 @@ static table_status put_before(const struct backend *backend, const struct plan 
     struct scan begin = *scan;
     begin.in.rows = begin.out.rows = begin.chunks = 0;
     scan_find_nothing(&begin);
-    begin.carry_out = workspace + plan->row_offset;
+    begin.carry_out = place_in(workspace, plan->row_offset);
     begin.clock = NULL;
     table_status status = run_sum(backend, plan, &begin, workspace);
     if (status == TABLE_OK)
@@ -230,7 +230,7 @@ static table_status begin_findings(const struct backend *backend, const struct s
 /* The sums through the last row, if they are wanted as results, come by way of the workspace. */
 static table_status run_with_rows_beside(const struct backend *backend, const struct plan *plan, struct scan *scan,
                                          char *workspace) {
-    void *const last = workspace + plan->row_offset, *const carry_out = scan->carry_out;
+    void *const last = place_in(workspace, plan->row_offset), *const carry_out = scan->carry_out;
     table_status status = scan->row_before ? put_before(backend, plan, scan, workspace) : TABLE_OK;
     if (scan->row_after)
         scan->carry_out = last;
