@@ -26,6 +26,9 @@ struct layout {
     bool too_large;
 };
 
+/* A piece's place in a workspace; NULL in one that is NULL, as it has no bytes or is not known yet. */
+static inline void *layout_at(char *workspace, size_t offset) { return workspace ? workspace + offset : NULL; }
+
 /* The offset of a new piece of count times size bytes, aligned to TABLE_WORKSPACE_ALIGNMENT. */
 static inline size_t layout_place(struct layout *layout, size_t count, size_t size) {
     const size_t offset = layout->bytes;

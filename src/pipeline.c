@@ -1,9 +1,7 @@
 #include "pipeline.h"
 
+#include "checked.h"
 #include "tree.h"
-
-/* NULL in a workspace of no bytes, which is NULL, too. */
-static char *place_in(char *workspace, size_t offset) { return workspace ? workspace + offset : NULL; }
 
 table_status pipeline_mark(const struct backend *backend, const struct scan *scan, unsigned first, unsigned last) {
     table_status status = TABLE_OK;
@@ -60,7 +58,7 @@ static table_status run_stages(const struct backend *backend, const struct plan 
     const bool by_host = plan->strategy == TABLE_STRATEGY_HOST;
     table_status status = TABLE_OK;
     char *const seeds = by_host ? stage2_host_seeds(backend, (scan->chunks + 1) * row_bytes, &status)
-                                : place_in(workspace, plan->level_offset[0]);
+                                : layout_at(workspace, plan->level_offset[0]);
     if (status == TABLE_OK)
         status = begin_stages(backend, scan, seeds, by_host);
     if (status == TABLE_OK)
@@ -96,7 +94,7 @@ static table_status run_rows(const struct backend *backend, const struct plan *p
         return run_stages(backend, plan, scan, workspace);
     table_status status = pipeline_mark(backend, scan, 0, 0);
     if (status == TABLE_OK)
-        status = backend->fused(scan, &plan->pass, place_in(workspace, plan->fused_offset));
+        status = backend->fused(scan, &plan->pass, layout_at(workspace, plan->fused_offset));
     if (status == TABLE_ERROR_STRATEGY) /* refused */
         return run_stages(backend, plan, scan, workspace);
     return status == TABLE_OK
@@ -172,7 +170,7 @@ static table_status put_before(const struct backend *backend, const struct plan 
     struct scan begin = *scan;
     begin.in.rows = begin.out.rows = begin.chunks = 0;
     scan_find_nothing(&begin);
-    begin.carry_out = place_in(workspace, plan->row_offset);
+    begin.carry_out = layout_at(workspace, plan->row_offset);
     begin.clock = NULL;
     table_status status = run_sum(backend, plan, &begin, workspace);
     if (status == TABLE_OK)
@@ -186,7 +184,7 @@ static table_status put_before(const struct backend *backend, const struct plan 
 
 /* The place of memory that the options name. */
 static void *place_of(const struct plan *plan, enum plan_named which, void *own, char *workspace) {
-    return plan->named[which].bytes > 0 ? place_in(workspace, plan->named[which].offset) : own;
+    return plan->named[which].bytes > 0 ? layout_at(workspace, plan->named[which].offset) : own;
 }
 
 /* Copies what has a place in the workspace there, or what was written from there. The state after the rows may not be
@@ -197,7 +195,8 @@ static table_status move_named(const struct backend *backend, const struct plan 
     table_status status = TABLE_OK;
     plan_list_named(scan, 1, named);
     for (unsigned i = 0; i < NAMED_MOVED && status == TABLE_OK; i++) {
-        void *const place = place_in(workspace, plan->named[i].offset), *const own = (void *)(uintptr_t)named[i].memory;
+        void *const place = layout_at(workspace, plan->named[i].offset);
+        void *const own = (void *)(uintptr_t)named[i].memory;
         const bool is_moved = back ? named[i].is_written && (i != NAMED_STATE || leaves_state(scan))
                                    : i == NAMED_CARRY_IN || i == NAMED_STATE;
         if (is_moved && plan->named[i].bytes > 0)
@@ -230,7 +229,7 @@ static table_status begin_findings(const struct backend *backend, const struct s
 /* The sums through the last row, if they are wanted as results, come by way of the workspace. */
 static table_status run_with_rows_beside(const struct backend *backend, const struct plan *plan, struct scan *scan,
                                          char *workspace) {
-    void *const last = place_in(workspace, plan->row_offset), *const carry_out = scan->carry_out;
+    void *const last = layout_at(workspace, plan->row_offset), *const carry_out = scan->carry_out;
     table_status status = scan->row_before ? put_before(backend, plan, scan, workspace) : TABLE_OK;
     if (scan->row_after)
         scan->carry_out = last;
@@ -254,7 +253,7 @@ static table_status run_with_named(const struct backend *backend, const struct p
     if (status == TABLE_OK)
         status = begin_findings(backend, &inner);
     if (scan->state && (scan->element->ordered || !backend->copy_rows))
-        inner.state_out = (void *)place_in(workspace, plan->state_out_offset);
+        inner.state_out = layout_at(workspace, plan->state_out_offset);
     if (status == TABLE_OK)
         status = scan_has_rows_beside(scan) ? run_with_rows_beside(backend, plan, &inner, workspace)
                                             : run_sum(backend, plan, &inner, workspace);

@@ -2,6 +2,7 @@
  * move every key to its place, from one buffer to another and back. */
 #include "sort_passes.h"
 
+#include "checked.h"
 #include "pipeline.h"
 
 /* Keys, and what moves with them. */
@@ -17,22 +18,19 @@ static void choose_digit(const struct sort_call *sort, unsigned number, struct d
     pass->first_bit = sort->first_bit + number * narrow + (number < wider ? number : wider);
 }
 
-/* A place in the workspace; NULL while that is not known yet. */
-static void *place(char *workspace, size_t offset) { return workspace ? workspace + offset : NULL; }
-
 struct table_view sort_counters(const struct sort_call *sort, unsigned number, char *workspace) {
     const size_t columns = (size_t)1 << sort->pass.bits, size = table_type_size(sort->counter_type);
-    return (struct table_view){.data =
-                                   place(workspace, sort->counters_at + (sort->at_once ? number * columns * size : 0)),
-                               .rows = sort->pass.chunks,
-                               .columns = columns,
-                               .stride = sort->at_once ? columns * sort->passes : columns,
-                               .type = sort->counter_type};
+    return (struct table_view){
+        .data = layout_at(workspace, sort->counters_at + (sort->at_once ? number * columns * size : 0)),
+        .rows = sort->pass.chunks,
+        .columns = columns,
+        .stride = sort->at_once ? columns * sort->passes : columns,
+        .type = sort->counter_type};
 }
 
 struct table_view sort_ranks(const struct sort_call *sort, char *workspace) {
     const size_t columns = (size_t)1 << sort->pass.bits;
-    return (struct table_view){.data = place(workspace, sort->ranks_at),
+    return (struct table_view){.data = layout_at(workspace, sort->ranks_at),
                                .rows = sort->pass.chunks,
                                .columns = columns,
                                .stride = columns,
