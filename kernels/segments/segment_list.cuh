@@ -132,12 +132,8 @@ struct segment_list {
         const unsigned numbers = warp_or(WARP_ALL, (count > 0 ? count - 1 : 0) | (passed > 0 ? PIECE_RUNS - 1 : 0) |
                                                        (passed > 0 || is_later ? HAS_UNITS : 0));
         const unsigned lane = thread_index() % WARP_LANES, own = count | passed << 16;
-        unsigned sum = own, at = 0;
-        UNROLL
-        for (unsigned apart = 1; apart < WARP_LANES; apart *= 2) {
-            const unsigned left = warp_shuffle_up(WARP_ALL, sum, apart);
-            sum += lane >= apart ? left : 0;
-        }
+        const unsigned sum = sum_in_warp(own);
+        unsigned at = 0;
         if (lane == WARP_LANES - 1 && sum != 0)
             at = atomic_add(&words->listed, sum);
         if (lane == 0 && numbers != 0)

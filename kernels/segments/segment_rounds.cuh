@@ -46,22 +46,17 @@ template <class OPS, segment_form FORM> struct segment_results : segment_tile<OP
     typedef typename tile::vector vector;
     DEVICE segment_results(const segment_pass &pass_, unsigned char *memory) : tile(pass_, memory) {}
 
-    /* Half of the rows of a run, from the first one on. */
-    template <unsigned FIRST> DEVICE static void scan_half(Value (&values)[RUN_OF_PIECE]) {
-        UNROLL
-        for (unsigned half = 1; half < RUN_OF_PIECE / 2; half *= 2)
-            UNROLL
-        for (unsigned k = FIRST; k < FIRST + RUN_OF_PIECE / 2; k++)
-            if ((k & half) != 0)
-                values[k] = OPS::join(values[(k & ~(half - 1)) - 1], values[k]);
-    }
+    struct join_rows {
+        DEVICE Value operator()(Value earlier, Value later) const { return OPS::join(earlier, later); }
+    };
     DEVICE static void scan_run(bool is_long, run_values &values) {
         UNROLL
         for (unsigned c = 0; c < COLUMNS; c++) {
-            scan_half<0>(values[c]);
+            Value *const upper = values[c], *const lower = upper + RUN_OF_PIECE / 2;
+            tree_scan<RUN_OF_PIECE / 2>(upper, join_rows());
             if (!is_long)
                 continue;
-            scan_half<RUN_OF_PIECE / 2>(values[c]);
+            tree_scan<RUN_OF_PIECE / 2>(lower, join_rows());
             UNROLL
             for (unsigned k = RUN_OF_PIECE / 2; k < RUN_OF_PIECE; k++)
                 values[c][k] = OPS::join(values[c][RUN_OF_PIECE / 2 - 1], values[c][k]);
@@ -122,7 +117,8 @@ template <class OPS, segment_form FORM> struct segment_results : segment_tile<OP
     DEVICE void exchange_unit(const segment_unit &unit, unsigned at, unsigned of_tile, bool is_passed,
                               unsigned last_run) const {
         const unsigned across = COLUMNS << tile::log_across();
-        const bool leads = thread_index()<WARP_LANES, is_later = unit.number> 0;
+        const bool leads = unit_exchange<OPS>::leads();
+        const bool is_later = unit.number > 0;
         const unit_exchange<OPS> own{pass, tile::parts, list.top + unit.begin - (unit.number << UNIT_BITS),
                                      tile::place.first_column + of_tile};
         Value total = 0, start = 0;

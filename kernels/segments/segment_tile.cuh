@@ -9,8 +9,8 @@
 
 #include "segments/segment_units.cuh"
 
-constexpr unsigned VECTORS_AHEAD =
-    5; /* a thread's share of a tile of one column of f32, and of the rows below its window */
+/* A thread's share of a tile of one column of f32, and of the rows below its window. */
+constexpr unsigned VECTORS_AHEAD = 5;
 
 template <class OPS, segment_form FORM> struct segment_tile {
     typedef typename OPS::Value Value;
@@ -186,8 +186,7 @@ template <class OPS, segment_form FORM> struct segment_tile {
     }
 
     DEVICE bool has_column() const { return lane * COLUMNS < place.columns; }
-    /* Calls visit(number, its cell) for as many rows as a run may have, or for the first half of them, from a row on.
-     * */
+    /* Calls visit(number, its cell) for the rows that a run may have, from a row on, or for the first half of them. */
     template <class VISIT> DEVICE void walk_cells(unsigned row, bool is_long, const VISIT &visit) const {
         const unsigned down = 1u << log_across(), rows_to_gap = RUN_ROWS - row % RUN_ROWS;
         vector *next = cell(row, lane);
