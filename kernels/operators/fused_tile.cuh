@@ -195,7 +195,7 @@ template <class OPS, tile_layout LAYOUT, class CELL> struct fused_tile {
             Shared::Run::put(descriptor_at(shared.runs, number, column_of(lane), Shared::Run::PAIRS), run);
     }
 
-    /* Of a thread, which has a digit of the tile's number and a column: whether there is a run for it, and where. */
+    /* A thread stands for a digit of the tile's number and a column. It wants the run of that digit if it is 1. */
     DEVICE bool wants_run(unsigned from_digit, unsigned to_digit) const {
         const unsigned digit = thread_index() >> pass.log_across;
         return digit >= from_digit && digit < to_digit && (number >> digit & 1) != 0 &&

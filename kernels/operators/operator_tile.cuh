@@ -7,72 +7,10 @@
 #ifndef OPERATORS_OPERATOR_TILE_CUH
 #define OPERATORS_OPERATOR_TILE_CUH
 
-#include "operators/cells.cuh"
+#include "operators/tile_memory.cuh"
 
 constexpr unsigned ROWS_AT_ONCE = 8, LOG_RUN_PARTS = 2; /* joins of more rows at once spill */
 static_assert(ROWS_AT_ONCE << LOG_RUN_PARTS == RUN_ROWS, "a run is a power of two of parts");
-
-/* A small float as a cell of a tile: it is widened when it is read, so that it can be copied as it is. */
-template <uint8_t TYPE> struct small_cell { uint16_t bits; };
-template <class VALUE> DEVICE VALUE value_of_cell(VALUE cell) { return cell; }
-template <uint8_t TYPE> DEVICE float value_of_cell(small_cell<TYPE> cell) { return small_value(cell.bits, TYPE); }
-template <class CELL, class VALUE> DEVICE CELL cell_of_value(VALUE value) {
-    if constexpr (std::is_same<CELL, VALUE>::value)
-        return value;
-    else if constexpr (std::is_same<CELL, small_cell<TABLE_F16>>::value)
-        return CELL{f16_of_float(value)};
-    else
-        return CELL{bf16_of_float(value)};
-}
-
-/* Rows of the table's first unit that came before the table. */
-template <bool GOES_ON> DEVICE unsigned rows_ahead(const operator_pass &pass) {
-    return GOES_ON ? static_cast<unsigned>(pass.from->rows % UNIT_ROWS) : 0;
-}
-
-/* The columns of a tile of one unit, as the power of two. */
-template <class VALUE> HOST_DEVICE constexpr unsigned log_most_across() { return sizeof(VALUE) == 4 ? 4 : 3; }
-
-/* The knowledge about a tile that its kernel is compiled for: none; or that it has the most lanes, and that all its
- * rows have the same factors, or each its own. Its places in shared memory are constants then. */
-enum class tile_layout { ANY, WIDE, WIDE_OF_ONE_ROW };
-
-/* The parts of a block's shared memory, one after the other. */
-template <class OPS, tile_layout LAYOUT = tile_layout::ANY, class CELL = typename OPS::Value> struct tile_memory {
-    typedef typename OPS::Value Value;
-    typedef typename OPS::Kept Kept;
-    typedef unit_place<LAYOUT == tile_layout::ANY ? UNKNOWN_LANES : log_most_across<Value>()> Place;
-    Kept *elements;
-    CELL *cells, *factors;
-
-    static HOST_DEVICE unsigned log_lanes(const operator_pass &pass) { return Place::log_lanes(pass); }
-    static HOST_DEVICE unsigned cell_count(const operator_pass &pass) { return cell_at(UNIT_ROWS, 0, log_lanes(pass)); }
-    /* Rows of factors of one column, or one row, or one factor, have less room than a table. */
-    static HOST_DEVICE unsigned factor_count(const operator_pass &pass) {
-        constexpr unsigned COUNT = VECTOR_BYTES / sizeof(CELL);
-        unsigned all = cell_count(pass);
-        if (LAYOUT == tile_layout::WIDE_OF_ONE_ROW)
-            all = 1u << log_lanes(pass);
-        else if (LAYOUT == tile_layout::ANY && !pass.factors.per_row)
-            all = pass.factors.per_column ? 1u << pass.log_across : 1;
-        else if (LAYOUT == tile_layout::ANY && !pass.factors.per_column)
-            all = cell_at(UNIT_ROWS << pass.log_units, 0, 0);
-        return OPS::HAS_FACTORS ? (all + COUNT - 1) / COUNT * COUNT : 0;
-    }
-    static HOST_DEVICE size_t element_bytes(const operator_pass &pass) {
-        const unsigned count = UNIT_RUNS * ((1u << log_lanes(pass)) + 1);
-        return (count * sizeof(Kept) + VECTOR_BYTES - 1) / VECTOR_BYTES * VECTOR_BYTES;
-    }
-    static HOST_DEVICE size_t bytes(const operator_pass &pass) {
-        return element_bytes(pass) + (cell_count(pass) + factor_count(pass)) * sizeof(CELL);
-    }
-
-    DEVICE tile_memory(const operator_pass &pass, unsigned char *memory) {
-        elements = reinterpret_cast<Kept *>(memory);
-        cells = reinterpret_cast<CELL *>(memory + element_bytes(pass));
-        factors = cells + cell_count(pass);
-    }
-};
 
 /* GOES_ON: whether the table's rows go on from a state. CELL: what cells are in shared memory. */
 template <class OPS, bool GOES_ON = false, tile_layout LAYOUT = tile_layout::ANY, class CELL = typename OPS::Value>
