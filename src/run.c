@@ -103,11 +103,9 @@ static void *begin_maps(struct scan *scan, char *memory) {
     return scan_begin_maps(scan, memory, memory + count * scan->element->bytes, count);
 }
 
-/* Whether it is totals that a state goes on with, or is fed: stage 1, and additions on the host. */
-static bool appends(const struct call *call) { return call->form == CALL_FOR_TOTALS && call->scan.state; }
-
-/* The workspace of a call: `rows` bytes of rows of maps, and what the plan has. */
+/* How a call is done. Its workspace is `rows` bytes of rows of maps, and what the plan has. */
 struct planned {
+    bool appends; /* totals that a state goes on with, or is fed: stage 1, and additions on the host */
     struct plan plan;
     size_t rows, bytes;
 };
@@ -116,7 +114,8 @@ static table_status plan_call(const struct call *call, bool totals_only, struct 
     const struct scan *scan = &call->scan;
     struct plan *plan = &planned->plan;
     table_status status = TABLE_OK;
-    if (appends(call))
+    planned->appends = call->form == CALL_FOR_TOTALS && scan->state;
+    if (planned->appends)
         *plan = (struct plan){.strategy = TABLE_STRATEGY_HOST};
     else
         status = scan_is_batch(scan) ? batch_plan(call->backend, scan, call->strategy, plan)
@@ -152,7 +151,7 @@ static table_status run_planned(struct call *call, void *context, char *workspac
     char *const rest = planned->rows > 0 ? workspace + planned->rows : workspace; /* NULL where nothing is wanted */
     table_status status = call->marks ? call->backend->mark_extremes(scan, call->marks) : TABLE_OK;
     if (status == TABLE_OK)
-        status = appends(call)         ? append_totals(call)
+        status = planned->appends      ? append_totals(call)
                  : scan_is_batch(scan) ? batch_run(call->backend, &planned->plan, scan, rest)
                                        : pipeline_run(call->backend, &planned->plan, scan, rest);
     if (status == TABLE_OK && carry_out)

@@ -244,9 +244,9 @@ static int write_header_in_place(struct growth *growth) {
         return fail(EX_IOERR, "%s: %s", growth->old.name, errno ? strerror(errno) : "has become shorter");
     const sigset_t before = signals_hold();
     signals_truncate(-1, 0);
-    const bool written = transfer_write_at(growth->fd, header, all.offset, 0);
+    const bool written = transfer_write(growth->fd, header, all.offset, 0);
     const int error = errno;
-    const bool is_whole = written || transfer_write_at(growth->fd, old, all.offset, 0);
+    const bool is_whole = written || transfer_write(growth->fd, old, all.offset, 0);
     signals_release(before);
     if (!written)
         return fail(EX_IOERR, "%s: %s%s", growth->old.name, strerror(error),

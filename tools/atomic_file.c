@@ -154,7 +154,7 @@ static int kept_or_lost(struct atomic_file *file, bool is_kept, int error) {
 
 /* Has the disk begin with what has come together. */
 int atomic_file_write(struct atomic_file *file, const void *data, size_t bytes) {
-    bool is_written = transfer_write_all(file->fd, data, bytes);
+    bool is_written = transfer_write(file->fd, data, bytes, -1);
     file->written += is_written ? bytes : 0;
     const size_t ready = file->written - file->begun;
     if (is_written && !file->direct && ready >= BEGIN_BYTES) {
@@ -167,7 +167,7 @@ int atomic_file_write(struct atomic_file *file, const void *data, size_t bytes) 
 bool atomic_file_can_go_back(const struct atomic_file *file) { return file->start >= 0; }
 
 int atomic_file_write_at(struct atomic_file *file, const void *data, size_t bytes, size_t place) {
-    const bool is_written = transfer_write_at(file->fd, data, bytes, file->start + (off_t)place);
+    const bool is_written = transfer_write(file->fd, data, bytes, file->start + (off_t)place);
     return kept_or_lost(file, is_written, errno);
 }
 

@@ -19,7 +19,7 @@ static void print_line(const char *format, va_list arguments) {
             *c = '?';
     char line[sizeof text + 64];
     snprintf(line, sizeof line, "tuplescan: %s%s%s\n", subcommand ? subcommand : "", subcommand ? ": " : "", text);
-    transfer_write_all(STDERR_FILENO, line, strlen(line));
+    transfer_write(STDERR_FILENO, line, strlen(line), -1);
 }
 
 void message(const char *format, ...) {

@@ -29,11 +29,11 @@ void progress_show(struct progress *progress, uint64_t rows, uint64_t all, uint6
     used += snprintf(line + used, sizeof line - (size_t)used, ", %.2f GB/s", (double)bytes / since / 1e9);
     if (all > 0 && rows > 0)
         snprintf(line + used, sizeof line - (size_t)used, ", %.0f s left", since * ((double)all / (double)rows - 1));
-    transfer_write_all(STDERR_FILENO, line, strlen(line));
+    transfer_write(STDERR_FILENO, line, strlen(line), -1);
 }
 
 void progress_end(struct progress *progress) {
     if (progress->shown)
-        transfer_write_all(STDERR_FILENO, CLEAR, strlen(CLEAR));
+        transfer_write(STDERR_FILENO, CLEAR, strlen(CLEAR), -1);
     progress->shown = false;
 }

@@ -58,8 +58,8 @@ bool transfer_read_at(int fd, void *to, size_t bytes, off_t place) {
     return true;
 }
 
-/* place: -1 for where the file stands. */
-static bool write_to(int fd, const char *from, size_t bytes, off_t place) {
+bool transfer_write(int fd, const void *values, size_t bytes, off_t place) {
+    const char *from = values;
     while (bytes > 0) {
         const size_t some = bytes < AT_ONCE ? bytes : AT_ONCE;
         const ssize_t written = place < 0 ? write(fd, from, some) : pwrite(fd, from, some, place);
@@ -75,10 +75,6 @@ static bool write_to(int fd, const char *from, size_t bytes, off_t place) {
     }
     return true;
 }
-
-bool transfer_write_all(int fd, const void *from, size_t bytes) { return write_to(fd, from, bytes, -1); }
-
-bool transfer_write_at(int fd, const void *from, size_t bytes, off_t place) { return write_to(fd, from, bytes, place); }
 
 void transfer_widen(int fd) {
     enum { WIDE = 1 << 20 };
@@ -125,7 +121,7 @@ int transfer_sync(int fd, size_t bytes) {
 #ifdef __GLIBC__
 static ssize_t print(void *nothing, const char *text, size_t bytes) {
     (void)nothing;
-    return transfer_write_all(STDOUT_FILENO, text, bytes) ? (ssize_t)bytes : 0;
+    return transfer_write(STDOUT_FILENO, text, bytes, -1) ? (ssize_t)bytes : 0;
 }
 
 void transfer_stdout(void) {

@@ -25,11 +25,8 @@ ssize_t transfer_read_all(int fd, void *to, size_t bytes);
  */
 bool transfer_read_at(int fd, void *to, size_t bytes, off_t place);
 
-/* Writes all of it. False with errno where that failed. */
-bool transfer_write_all(int fd, const void *from, size_t bytes);
-
-/* Writes all of it at this place of a file. False with errno where that failed. */
-bool transfer_write_at(int fd, const void *from, size_t bytes, off_t place);
+/* Writes all of it at this place of a file, or, for -1, where the file stands. False with errno where that failed. */
+bool transfer_write(int fd, const void *values, size_t bytes, off_t place);
 
 /* Has the disk begin with these bytes of a file, while others are being made. False with errno where that failed. */
 bool transfer_begin_sync(int fd, size_t offset, size_t bytes);
@@ -40,7 +37,7 @@ void transfer_widen(int fd);
 /* As fsync(), of a file that `bytes` bytes were written to. */
 int transfer_sync(int fd, size_t bytes);
 
-/* Has stdout write by transfer_write_all(), too. Before anything is printed. */
+/* Has stdout write by transfer_write(), too. Before anything is printed. */
 void transfer_stdout(void);
 
 #endif

@@ -183,9 +183,9 @@ static table_status plan_piece(struct pieces *pieces, struct piece_lane *lane, c
     return status == TABLE_OK ? make_room(pieces, lane->plan.bytes) : status;
 }
 
-static table_status open_pieces(struct pieces *pieces, struct call *call, size_t rows, unsigned lanes,
-                                table_report *report) {
+table_status pieces_open(struct pieces *pieces, struct call *call, size_t rows, unsigned lanes, table_report *report) {
     const struct backend *backend = call->backend;
+    const double begun = seconds_now();
     *pieces = (struct pieces){.whole = call, .rows = rows, .report = report};
     pieces->sum = FINDINGS_NONE;
     pieces->alone = !call->scan.state && rows == call->scan.in.rows && rows > 0;
@@ -204,6 +204,7 @@ static table_status open_pieces(struct pieces *pieces, struct call *call, size_t
         status = plan_piece(pieces, &pieces->lanes[0], &first);
     if (pieces->report)
         *pieces->report = run_report_head(call, pieces->lanes[0].plan.strategy);
+    pieces->seconds = seconds_now() - begun;
     return status;
 }
 
@@ -327,7 +328,7 @@ static table_status keep(struct pieces *pieces) {
 }
 
 /* Waits for what is under way, and gives everything back. */
-static void close_pieces(struct pieces *pieces) {
+static void give_back(struct pieces *pieces) {
     const struct backend *backend = pieces->whole->backend;
     for (; pieces->ended < pieces->begun; pieces->ended++) /* after a failure, which was told */
         backend->wait(&lane_of(pieces, pieces->ended)->piece.scan);
@@ -341,20 +342,14 @@ static void close_pieces(struct pieces *pieces) {
     free(pieces->ends);
 }
 
-table_status pieces_run(struct call *call, size_t rows, unsigned lanes, table_report *report, pieces_work *work,
-                        void *context) {
-    struct pieces pieces;
-    double begun = seconds_now();
-    table_status status = open_pieces(&pieces, call, rows, lanes, report);
-    pieces.seconds = seconds_now() - begun;
+table_status pieces_close(struct pieces *pieces, table_status status) {
+    table_report *const report = pieces->report;
+    const double begun = seconds_now();
     if (status == TABLE_OK)
-        status = work(&pieces, context);
-    begun = seconds_now();
-    if (status == TABLE_OK)
-        status = keep(&pieces);
-    close_pieces(&pieces);
-    pieces.seconds += seconds_now() - begun;
-    if (report && call->backend->copy_rows && pieces.seconds > report->seconds)
-        report->transfer_seconds = pieces.seconds - report->seconds;
+        status = keep(pieces);
+    give_back(pieces);
+    pieces->seconds += seconds_now() - begun;
+    if (report && !pieces->in_place && pieces->seconds > report->seconds)
+        report->transfer_seconds = pieces->seconds - report->seconds;
     return status;
 }

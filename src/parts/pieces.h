@@ -51,10 +51,11 @@ bool pieces_apart(const struct scan *whole);
 table_status pieces_begin(struct pieces *pieces, const struct scan *rows);
 table_status pieces_end(struct pieces *pieces);
 
-/* Has `work` begin and end all pieces, of up to `rows` rows, at most `lanes` (DEVICE_LANES) at a time. `call` has its
- * stream (and clock) open, and stays as it is meanwhile. In place it has a state, which has begun. */
-typedef table_status pieces_work(struct pieces *pieces, void *context);
-table_status pieces_run(struct call *call, size_t rows, unsigned lanes, table_report *report, pieces_work *work,
-                        void *context);
+/* Before the first piece and after the last: pieces of up to `rows` rows, at most `lanes` (DEVICE_LANES) of them under
+ * way at a time. `call` has its stream (and clock) open, and stays as it is meanwhile. In place it has a state, which
+ * has begun. close() is called in any case, with what open() or the pieces have come to, and keeps the sums if that is
+ * TABLE_OK. */
+table_status pieces_open(struct pieces *pieces, struct call *call, size_t rows, unsigned lanes, table_report *report);
+table_status pieces_close(struct pieces *pieces, table_status status);
 
 #endif

@@ -31,10 +31,13 @@ static table_status check_ends(const table_stream_options *options) {
     return refused == TABLE_OK && options->coefficients ? refuse(CALLER_RECURRENCE, &options->scan) : refused;
 }
 
-/* Offsets are a row by itself, before the pieces, whose call has heard of none. */
+/* Offsets are a row by itself, before the pieces, whose call has heard of none: what they do not go together with is
+ * found here. */
 static table_status check_offsets(const table_stream_options *options, table_scan_options *scan) {
+    if (!scan->offsets)
+        return TABLE_OK;
     table_status status = refuse_wrong_options(scan, CALL_AND_WAIT, options->coefficients != NULL);
-    if (status == TABLE_OK && scan->offsets)
+    if (status == TABLE_OK)
         status = refuse_float_products(CALLER_OFFSETS, scan->operation, options->out_type);
     scan->offsets = 0;
     return status;

@@ -123,18 +123,18 @@ table_status stream_sum_open(struct stream *stream, size_t bytes) {
                                        bytes, stream->call.scan.in.columns);
 }
 
-static table_status work_on_pieces(struct pieces *pieces, void *context) {
-    struct stream *stream = context;
-    pieces->sum = stream->found;
-    stream->pieces = pieces;
-    return stream->work(stream, pieces->lane_count);
-}
-
 /* The call that all pieces are parts of has no rows itself; that `out` has data says that sums are wanted. */
 static table_status sum_pieces(struct call *call, void *context) {
     struct stream *stream = context;
+    struct pieces pieces;
     table_report report = {0};
-    const table_status status = pieces_run(call, stream->slot_rows, DEVICE_LANES, &report, work_on_pieces, stream);
+    table_status status = pieces_open(&pieces, call, stream->slot_rows, DEVICE_LANES, &report);
+    pieces.sum = stream->found;
+    stream->pieces = &pieces;
+    if (status == TABLE_OK)
+        status = stream->work(stream, pieces.lane_count);
+    status = pieces_close(&pieces, status);
+    stream->pieces = NULL;
     report.units = stream->units;
     if (stream->units > 0)
         add_report(stream, &report);

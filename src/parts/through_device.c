@@ -42,8 +42,7 @@ static size_t piece_rows(const struct scan *scan) {
 }
 
 /* Takes all rows of the scan. */
-static table_status take_rows(struct pieces *pieces, void *context) {
-    const struct scan *whole = context;
+static table_status take_rows(struct pieces *pieces, const struct scan *whole) {
     table_status status = TABLE_OK;
     interrupt_begin();
     for (size_t first = 0; first < whole->in.rows && status == TABLE_OK && !interrupt_came(); first += pieces->rows) {
@@ -64,7 +63,11 @@ static table_status take_rows(struct pieces *pieces, void *context) {
 static table_status sum_through_device(struct call *call, table_report *report) {
     const size_t rows = piece_rows(&call->scan);
     const unsigned lanes = rows < call->scan.in.rows ? DEVICE_LANES : 1;
-    return pieces_run(call, rows, lanes, report, take_rows, &call->scan);
+    struct pieces pieces;
+    table_status status = pieces_open(&pieces, call, rows, lanes, report);
+    if (status == TABLE_OK)
+        status = take_rows(&pieces, &call->scan);
+    return pieces_close(&pieces, status);
 }
 
 /* With rows of results beside `out`: what stands above each row, which pieces can do where in begins at the second row,
