@@ -1,5 +1,5 @@
 /* What the host knows of an element (private/elements.h). The gate finds it once, from the options and the type of the
- * results; below, nobody else decides on order, state, checks or the bytes of rows. */
+ * results; below, nothing else decides on order, state, checks or the bytes of rows. */
 #ifndef ELEMENT_H
 #define ELEMENT_H
 

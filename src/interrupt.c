@@ -12,7 +12,7 @@ struct interrupt {
     table_interrupt set;
     int64_t asked;  /* when, in milliseconds */
     unsigned depth; /* of work within work */
-    bool is_held;   /* nobody is asked for now */
+    bool is_held;   /* the caller is not asked for now */
     atomic_bool came;
 };
 

@@ -25,8 +25,8 @@ bool interrupt_came(void);
 /* pthread_cond_wait(), but on the caller's own thread, which asks meanwhile, for a tenth of a second at most. */
 void interrupt_wait(pthread_cond_t *moved, pthread_mutex_t *mutex);
 
-/* Nobody is asked while it is too late to take back what the calling thread has done. Returns whether it was so before.
- */
+/* The caller is not asked while it is too late to take back what the calling thread has done. Returns whether it was
+ * so before. */
 bool interrupt_hold(bool is_held);
 
 /* CANCELED when the caller wanted the work to end, wherever that was noticed. */

@@ -84,8 +84,8 @@ struct scan {
     void *carry_out;
 
     /* A sum that goes on; NULL: it begins at row 0 with the carry in. Backends are given it for ordered elements alone:
-     * begun, in memory of theirs, not to be changed, with carry_in NULL. What the sum leaves behind, they put into
-     * state_out, laid out alike: the rows that mean something behind this table, but for the start, and no others; not
+     * begun, in memory of theirs, not to be changed, with carry_in NULL. What the sum leaves, they put into
+     * state_out, laid out alike: the rows that mean something after this table, but for the start, and no others; not
      * the header. */
     struct sum_state *state, *state_out;
     uint64_t first_row; /* how many rows were summed before, if header_before is known */

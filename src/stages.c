@@ -22,7 +22,7 @@ static size_t bytes_of_seeds(const struct scan *scan, const struct stage_work *w
     return work->seeds.rows * scan_row_bytes(scan);
 }
 
-/* Stage 3. The copy is behind all that the plan has in the workspace. */
+/* Stage 3. The copy lies after all that the plan has in the workspace. */
 static table_status run_stage3(const struct backend *backend, const struct scan *scan, const struct stage_work *work,
                                char *workspace) {
     void *seeds = work->seeds.data;

@@ -179,7 +179,7 @@ static table_status validate_ranges(struct call *call, const struct table_view *
                        scan_is_batch(scan) ? ", stride and step" : " and stride");
 }
 
-/* `all` has one row more than `in`. Its last row is the total behind an exclusive scan, which can be done where in is
+/* `all` has one row more than `in`. Its last row is the total after an exclusive scan, which can be done where in is
  * out as well; where in begins at the second row, its first one is the start before an inclusive scan. */
 static table_status validate_offsets(struct call *call, const struct table_view *all) {
     struct scan *scan = &call->scan;
@@ -188,18 +188,18 @@ static table_status validate_offsets(struct call *call, const struct table_view 
                            "in is %zu x %zu and out is %zu x %zu, and with options->offsets it has "
                            "one row more",
                            scan->in.rows, scan->in.columns, all->rows, all->columns);
-    const struct table_view behind = view_rows(all, 1, all->rows - 1);
+    const struct table_view rest = view_rows(all, 1, all->rows - 1);
     scan->out = view_rows(all, 0, all->rows - 1);
     scan->exclusive = true;
     scan->row_after = all->data;
     if (all->columns > 0)
         scan->row_after = (char *)all->data + (ptrdiff_t)(all->rows - 1) * view_step(all);
-    const bool is_rest = views_are_same(&scan->in, &behind), is_same = views_are_same(&scan->in, &scan->out);
+    const bool is_rest = views_are_same(&scan->in, &rest), is_same = views_are_same(&scan->in, &scan->out);
     const table_status status =
         validate_ranges(call, all, is_rest || is_same, " without its last row or without its first");
     if (status != TABLE_OK || is_same || !is_rest)
         return status;
-    scan->out = behind;
+    scan->out = rest;
     scan->exclusive = false;
     scan->row_before = all->data;
     scan->row_after = NULL;

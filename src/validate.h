@@ -22,7 +22,7 @@ struct call {
     struct sum_state before; /* the header of the state: state_inspect() */
 };
 
-/* The list of ranges that options->tables and its steps are, which nobody below the gate has heard of. */
+/* The list of ranges that options->tables and its steps are, of which the code below the gate knows nothing. */
 static inline struct range_list ranges_of(const struct table_scan_options *options) {
     return options->tables > 1 ? (struct range_list){options->tables, options->in_step, options->out_step}
                                : (struct range_list){1, 0, 0};

@@ -1,4 +1,4 @@
-/* "Did you mean": which of some candidates somebody who wrote a word is likely to have meant. */
+/* "Did you mean": which of some candidates is likely to have been meant by a word. */
 #ifndef GUESS_H
 #define GUESS_H
 

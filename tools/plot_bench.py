@@ -5,7 +5,7 @@
 
 For each JSON file and each type in it: the part of memcpy's speed over columns, and for small tables (--rows) the time
 over rows. Each picture says on which machine and when it was measured, and with which command. Windows, segments,
-accuracy and pipelines have no pictures; they are left out, as is a file that a failed run left behind.
+accuracy and pipelines have no pictures; they are left out, as is a file that a failed run has left.
 """
 import argparse
 import json

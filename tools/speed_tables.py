@@ -4,7 +4,7 @@
     tools/speed_tables.py README.md docs/speed.md            writes the tables anew
     tools/speed_tables.py --check README.md docs/speed.md    says which ones differ, and exits with 1
 
-A table stands behind a comment that names it, such as <!-- table: large -->; it ends at the next empty line. The names
+A table stands after a comment that names it, such as <!-- table: large -->; it ends at the next empty line. The names
 are those of TABLES below.
 """
 import json

@@ -11,7 +11,7 @@
 #   newest   the same wheel in the newest Python that is here, if that is another one
 #   torch    tuplescan.torch; only if named, since torch brings gigabytes of CUDA libraries
 #
-# Another Python: PYTHON=python3.13 tools/test-python.sh. Arguments behind the parts go to pytest, such as -k overflow.
+# Another Python: PYTHON=python3.13 tools/test-python.sh. Arguments after the parts go to pytest, such as -k overflow.
 # The last line is "N passed, N failed, N skipped".
 set -eu
 cd "$(dirname "$0")/.."

@@ -53,7 +53,7 @@ struct division {
     bool stream;                           /* results leave the caches, or the buffer, past the caches */
     bool convert_out;   /* and are before made values of the type that they have outside, in another buffer */
     size_t block_bytes; /* of such a copy or buffer */
-    bool has_edges;     /* rows before and behind whole groups go by edge_take() */
+    bool has_edges;     /* rows before and after whole groups go by edge_take() */
     size_t edge_bytes;  /* see edge_bytes() */
     size_t worker_bytes;
 };
@@ -100,7 +100,7 @@ static inline char *division_cell(const struct table_view *table, size_t row, si
 }
 
 /* The unit of `part` that begins at row `first_row` of the table, with its number as `chunk`. The part begins with a
- * unit; the unit has no rows behind the end of the part. */
+ * unit; the unit has no rows after the end of the part. */
 struct part division_unit(const struct part *part, size_t first_row);
 
 /* The stride of rows of so many values that lie side by side in the order of the table's rows. */

@@ -22,7 +22,7 @@ struct entry entry_make(const struct scan *scan);
  * columns. */
 void entry_put_seed(const struct entry *entry, const struct scan *scan, unsigned least, void *seed);
 
-/* After worker_begin(): the worker is inside of the unit, behind `entry->rows` rows, and before it are the blocks of
+/* After worker_begin(): the worker is inside of the unit, after `entry->rows` rows, and before it are the blocks of
  * levels below `levels`; its chunk begins at a unit that is a multiple of 2^levels. */
 void entry_begin(const struct entry *entry, struct worker *worker, const struct division *division,
                  const struct part *part, unsigned levels);

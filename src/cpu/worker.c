@@ -40,7 +40,7 @@ struct block {
     ptrdiff_t in_stride, out_stride;
 };
 
-/* The rows of the next block come while this one is worked on: reading them is a burst that nobody else sees coming. */
+/* The rows of the next block come while this one is worked on: the processor does not see the burst of loads coming. */
 static void fetch_ahead(const struct division *division, const struct part *part, size_t done) {
     enum { LINE = 64 };
     const struct table_view *in = &division->scan->in;

@@ -59,7 +59,7 @@ struct histogram_pass {
 
 /* What a backend does with keys, which are scan->in, too. Each works in a workspace of its own, aligned to
  * TABLE_WORKSPACE_ALIGNMENT, contents unspecified; histogram_workspace is NULL where none is needed. chunk_length: how
- * keys, at least one, are best cut where nobody can see the cuts. */
+ * keys, at least one, are best cut where the results do not show it. */
 struct key_backend {
     size_t (*chunk_length)(const struct scan *scan, size_t keys);
     size_t (*digit_workspace)(const struct scan *scan, const struct digit_pass *pass);

@@ -37,7 +37,7 @@ struct table_view sort_ranks(const struct sort_call *sort, char *workspace) {
                                .type = sort->counter_type};
 }
 
-/* The counters of a digit with fewer bits than the others have columns that nobody counts into. */
+/* The counters of a digit with fewer bits than the others have columns in which nothing is counted. */
 static table_status clear_unused(const struct key_call *call, const struct sort_call *sort,
                                  const struct digit_pass *pass, const struct table_view *counters) {
     const size_t bytes = counters->rows * counters->stride * table_type_size(counters->type);

@@ -23,7 +23,7 @@ struct extent {
     size_t width, pitch, place; /* bytes of a row, from one to the next, and of its first value in the pitch */
     struct table_view view;
     size_t column;       /* or NO_COLUMN */
-    size_t next_written; /* among all that it is sorted with, beginning again behind the last one; NO_COLUMN: none */
+    size_t next_written; /* among all that it is sorted with, beginning again after the last one; NO_COLUMN: none */
     const char *name;
     bool written;
 };
@@ -87,8 +87,8 @@ static void note_written(struct extent *extents, size_t count) {
     }
 }
 
-/* The next one behind number j that number i is compared with. */
-static size_t behind(const struct extent *extents, size_t count, size_t i, size_t j) {
+/* The next one after number j that number i is compared with. */
+static size_t next_after(const struct extent *extents, size_t count, size_t i, size_t j) {
     const size_t next = extents[j % count].next_written;
     if (extents[i].written)
         return j + 1;
@@ -98,15 +98,15 @@ static size_t behind(const struct extent *extents, size_t count, size_t i, size_
 static table_status look_at_all(struct extent *extents, size_t count) {
     note_written(extents, count);
     for (size_t i = 0; i < count; i++)
-        for (size_t j = behind(extents, count, i, i); j < count && extents[j].begin < extents[i].end;
-             j = behind(extents, count, i, j))
+        for (size_t j = next_after(extents, count, i, i); j < count && extents[j].begin < extents[i].end;
+             j = next_after(extents, count, i, j))
             if (do_share(&extents[i], &extents[j]))
                 return fail_overlap(&extents[i], &extents[j]);
     return TABLE_OK;
 }
 
 /* Columns of one row-major table lie between each other. With one pitch, only those can share an element of which one
- * has its place in the pitch within the other's width; behind the last place comes the first one again. */
+ * has its place in the pitch within the other's width; after the last place comes the first one again. */
 static table_status look_at_places(struct extent *extents, size_t count) {
     const size_t pitch = extents[0].pitch;
     for (size_t i = 0; i < count; i++)
@@ -114,7 +114,7 @@ static table_status look_at_places(struct extent *extents, size_t count) {
     qsort(extents, count, sizeof *extents, by_place);
     note_written(extents, count);
     for (size_t i = 0; i < count; i++)
-        for (size_t j = behind(extents, count, i, i); j < i + count; j = behind(extents, count, i, j)) {
+        for (size_t j = next_after(extents, count, i, i); j < i + count; j = next_after(extents, count, i, j)) {
             const struct extent *next = &extents[j % count];
             const size_t shift = next->place - extents[i].place + (j < count ? 0 : pitch);
             if (shift >= extents[i].width)

@@ -33,7 +33,7 @@ struct part {
 struct parts {
     struct part *part;
     size_t count;
-    struct call whole;            /* of a table with all rows, which nobody has; on the host */
+    struct call whole;            /* of a table with all rows, which lies nowhere; on the host */
     struct sum_state *state;      /* what the sum begins with, later what it ends with */
     table_devices_report *report; /* may be NULL */
     double joined;                /* when */

@@ -118,14 +118,14 @@ static table_status measure_rows(struct stream *stream) {
     return TABLE_OK;
 }
 
-/* The row of offsets: what lies above the first row, or behind the last one. */
+/* The row of offsets: what lies above the first row, or after the last one. */
 static table_status write_start(struct stream *stream) {
     void *const row = stream->slots[0].out;
     const table_status status = stream_sum_start(stream, row);
     return status == TABLE_OK ? stream_write_rows(stream, row, stream->options->rows, 1) : status;
 }
 
-/* Both files are behind what was read and written, as they are after a stream from the first row on. */
+/* Both files stand after what was read and written, as they do after a stream from the first row on. */
 static table_status go_behind(const struct stream *stream) {
     const table_stream_options *options = stream->options;
     const off_t in = stream->source.start + (off_t)(options->rows * stream->source.row_bytes);
@@ -159,7 +159,7 @@ static table_status run_alone(struct stream *stream, unsigned pieces) {
     return status;
 }
 
-/* With one slot nothing overlaps, but somebody has to look after the caller while no rows come. Where a slot is a small
+/* With one slot nothing overlaps, but a thread has to ask the caller while no rows come. Where a slot is a small
  * part of the table, for lack of memory, handing it from thread to thread costs more than its rows, and so a callback
  * that waits is waited for. */
 static bool works_alone(const struct stream *stream) {

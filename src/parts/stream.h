@@ -27,7 +27,7 @@ struct stream_source {
     uint64_t given;           /* bytes handed out in all */
     uint64_t left;            /* bytes that may still be asked for */
     int wake;                 /* a descriptor that becomes readable when the stream is to end; -1: none */
-    struct stream *alone;     /* the stream, if nobody else asks its caller whether to go on; NULL: somebody does */
+    struct stream *alone;     /* the stream, if its caller is asked from here whether to go on; or NULL */
     bool is_regular;          /* the descriptor's file */
     bool waits_for_all;       /* all of the table is one piece, however it comes */
     bool ended;               /* nothing comes any more */
@@ -78,7 +78,7 @@ struct stream {
     pthread_cond_t moved;
     uint64_t read, summed, written;
     bool ended;          /* the reader: there is no slot after `read` */
-    bool stop;           /* nobody goes on */
+    bool stop;           /* all threads are to end */
     table_status status; /* the first failure that stopped it */
     char detail[STREAM_DETAIL];
 };

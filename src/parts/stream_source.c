@@ -120,7 +120,7 @@ static void pack(const struct stream_source *source, char *rows, size_t count) {
         memmove(rows + i * source->needed, rows + i * source->row_bytes, source->needed);
 }
 
-/* How the input ended. Behind its columns the last row need have nothing. */
+/* How the input ended. After its columns the last row need have nothing. */
 static void note_end(struct stream *stream) {
     const struct stream_source *source = &stream->source;
     const uint64_t at = source->given, rows = at / source->row_bytes, beyond = at % source->row_bytes;
@@ -179,7 +179,7 @@ static size_t read_at(const struct stream_source *source, char *to, size_t bytes
     return done;
 }
 
-/* The rows before those that were given. What the last one has behind its columns may be missing. */
+/* The rows before those that were given. What the last one has after its columns may be missing. */
 static bool fill_backwards(struct stream *stream, struct stream_slot *slot) {
     struct stream_source *source = &stream->source;
     const uint64_t left = stream->options->rows - source->rows_given;
@@ -187,7 +187,7 @@ static bool fill_backwards(struct stream *stream, struct stream_slot *slot) {
     slot->first = left - slot->rows;
     const uint64_t from = slot->first * source->row_bytes;
     const size_t bytes = (slot->rows - 1) * source->row_bytes + source->needed;
-    const uint64_t ahead = from < AHEAD ? from : AHEAD; /* which the system expects behind, and not before */
+    const uint64_t ahead = from < AHEAD ? from : AHEAD; /* the system fetches ahead what comes after, not before */
     posix_fadvise(stream->options->read_descriptor, source->start + (off_t)(from - ahead), (off_t)ahead,
                   POSIX_FADV_WILLNEED);
     const size_t got = read_at(source, slot->in, bytes, source->start + (off_t)from);

@@ -77,7 +77,7 @@ static inline void survey_add(struct survey *all, const struct survey *one) {
 
 /* States as ranks tell them. One that is lost, since its rank has failed, makes all that it is joined with lost. */
 
-/* Makes a state of `bytes` bytes a lost one: a header of zeros but for the reason, a failure, and zeros behind it. */
+/* Makes a state of `bytes` bytes a lost one: a header of zeros but for the reason, a failure, and zeros after it. */
 void ranks_lose(void *state, size_t bytes, table_status reason);
 
 /* Why a state is lost; TABLE_OK if it is not. */

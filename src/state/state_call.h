@@ -37,7 +37,7 @@ table_status state_kept(const char *name, const struct sum_state *header);
 table_status state_fits(const char *name, const struct sum_state *header, const struct element *element,
                         size_t columns);
 
-/* Looks at all rows behind a header that state_header() found good: those that mean nothing must be zero. `rows` need
+/* Looks at all rows after a header that state_header() found good: those that mean nothing must be zero. `rows` need
  * not be aligned. */
 table_status state_rows_clean(const char *name, const struct sum_state *header, const void *rows);
 

@@ -26,7 +26,7 @@ struct appending {
     struct sum_state *state;
     const struct scan *scan;
     size_t row_bytes;
-    uint64_t rising, falling; /* levels of the runs before the first whole unit, and behind the last one */
+    uint64_t rising, falling; /* levels of the runs before the first whole unit, and after the last one */
     struct level levels[LEVELS_MOST];
     unsigned count;  /* of levels */
     size_t rows;     /* of the ends of all levels, which the host's memory has after the runs, as they are appended */
@@ -183,7 +183,7 @@ static table_status count_levels(struct appending *work) {
     return status;
 }
 
-/* Heads from level 0 up, then tails from the highest down, to the host's rows behind the runs. */
+/* Heads from level 0 up, then tails from the highest down, to the host's rows after the runs. */
 static table_status copy_ends(const struct appending *work) {
     const struct backend *backend = work->backend;
     const size_t row_bytes = work->row_bytes;

@@ -43,7 +43,7 @@ const struct memory host_memory = {
     .download = host_copy,
 };
 
-/* Calls `visit` for the bytes before the block, and for those behind it. */
+/* Calls `visit` for the bytes before the block, and for those after it. */
 static bool surroundings(const struct block *block, bool (*visit)(const struct memory *, char *, size_t)) {
     char *base = block->base, *address = block->address;
     const size_t before = (size_t)(address - base);

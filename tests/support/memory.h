@@ -34,7 +34,7 @@ struct block {
     size_t base_bytes;
 };
 
-/* A block of `bytes`, `offset` bytes behind the (well aligned) beginning of its memory, or with EDGE_BACK such that its
+/* A block of `bytes`, `offset` bytes after the (well aligned) beginning of its memory, or with EDGE_BACK such that its
  * last byte is the last one, which makes its address a multiple of whatever `bytes` is a multiple of. False when there
  * is no memory. */
 bool block_open(struct block *block, const struct memory *memory, size_t bytes, size_t offset, enum edge edge);
@@ -44,7 +44,7 @@ void block_close(struct block *block);
 bool block_upload(const struct block *block, const void *from);
 bool block_download(const struct block *block, void *to);
 
-/* Whether nobody wrote into the block's surroundings. */
+/* Whether nothing was written into the block's surroundings. */
 bool block_surroundings_intact(const struct block *block);
 
 #endif

@@ -17,13 +17,13 @@ struct recurrence {
     const void *a, *b;
     const void *start; /* a row; NULL: zeros, or ones before products */
     void *inclusive, *exclusive;
-    void *last; /* a row: what is behind the last row */
+    void *last; /* a row: what comes after the last row */
 };
 
 void recurrence_reference(const struct recurrence *what);
 
 /* Tables for tests, that Python makes alike: tests/recurrence_tree.py. `kind` names what the coefficients are like,
- * perhaps with more behind it: "decay", "near1", "mixed", "const", "one", "grow"; "+reset", "+wild", "+zeros",
+ * perhaps with more after it: "decay", "near1", "mixed", "const", "one", "grow"; "+reset", "+wild", "+zeros",
  * "+still". */
 void recurrence_make(table_type type, const char *kind, size_t rows, size_t columns, uint64_t seed, void *a, void *b);
 

@@ -1,13 +1,13 @@
 /* The reference of recurrences, for one type of values: see recurrence.h. Expects REAL (the type), FMA (its fused
  * multiplication and addition) and NAME(name). */
 
-/* The maps of rows that follow each other: h -> (a + e) h + b, behind a reset if `reset`. */
+/* The maps of rows that follow each other: h -> (a + e) h + b, after a reset if `reset`. */
 struct NAME(run) {
     REAL a, e, b;
     bool reset;
 };
 
-static REAL NAME(behind)(struct NAME(run) run, REAL h, bool is_product) {
+static REAL NAME(value_after)(struct NAME(run) run, REAL h, bool is_product) {
     if (is_product)
         return isfinite(h) && isfinite(run.a) ? FMA(run.a, h, FMA(run.e, h, 0)) : run.a * h;
     if (run.reset && !isfinite(h))
@@ -25,7 +25,7 @@ static struct NAME(run) NAME(both)(struct NAME(run) first, struct NAME(run) seco
         both.a = both.e = 0;
     if (!is_product) {
         both.e += (REAL)0;
-        both.b = NAME(behind)(second, first.b, false);
+        both.b = NAME(value_after)(second, first.b, false);
     }
     return both;
 }
@@ -53,8 +53,8 @@ static void NAME(column)(const struct recurrence *what, size_t j) {
                 inside = NAME(both)(runs[k], inside, what->is_product);
         for (unsigned k = 63; k >= UNIT_LEVEL; k--)
             if (i >> k & 1)
-                h = NAME(behind)(runs[k], h, what->is_product);
-        h = NAME(behind)(inside, h, what->is_product);
+                h = NAME(value_after)(runs[k], h, what->is_product);
+        h = NAME(value_after)(inside, h, what->is_product);
         if (what->exclusive)
             ((REAL *)what->exclusive)[at] = before;
         if (what->inclusive)

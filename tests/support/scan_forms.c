@@ -22,7 +22,7 @@ static void require_image(const struct run *run, const struct table *table, cons
     if (difference.row >= table->view.rows)
         fail_run(run, "%s: the memory around the table was written (or cannot be read)", name);
     fail_run(run, "%s is wrong at row %zu, column %zu%s: expected %#" PRIx64 ", found %#" PRIx64, name, difference.row,
-             difference.column, difference.column >= table->view.columns ? " (in the gap behind the row)" : "",
+             difference.column, difference.column >= table->view.columns ? " (in the gap after the row)" : "",
              difference.expected, difference.found);
 }
 

@@ -57,7 +57,7 @@ bool table_upload(const struct table *table);
 
 /* A place at which a table is wrong. */
 struct difference {
-    size_t row, column; /* column >= view.columns: in the gap behind the row; row >= view.rows: around the block */
+    size_t row, column; /* column >= view.columns: in the gap after the row; row >= view.rows: around the block */
     uint64_t expected, found;
 };
 
