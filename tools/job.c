@@ -66,7 +66,7 @@ int job_run(const struct job_table *table, void *context, struct arguments *argu
     code = table->check ? table->check(context) : EX_OK;
     if (code == EX_OK)
         code = run_steps(table, context, arguments);
-    if (code == EX_OK && table->release) {
+    if (table->release) {
         table->release(context);
         stopwatch_step(&job->watch, STEP_FREE);
     }

@@ -59,7 +59,7 @@ struct job_table {
     const struct job_step *steps;
     unsigned count;
     job_function *tell;             /* what is printed when all is done and memory was given back; or NULL */
-    void (*release)(void *context); /* gives back what takes time to give back; NULL: nothing */
+    void (*release)(void *context); /* in any case: gives back what takes time to give back; NULL: nothing */
     void (*close)(void *context);   /* in any case, and last */
 };
 

@@ -256,7 +256,6 @@ void scan_free_tables(void *context) {
     free(job->carry_out);
     free(job->above);
     free(job->not_finite.last);
-    job->above = job->carry_in = job->carry_out = job->not_finite.last = NULL;
 }
 
 void scan_close(void *context) {
@@ -264,7 +263,6 @@ void scan_close(void *context) {
     atomic_file_discard(&job->output);
     atomic_file_discard(&job->carry_file);
     state_file_close(&job->state);
-    scan_free_tables(job);
     free(job->inputs);
 }
 

@@ -129,7 +129,7 @@ void scan_add_report(table_stream_report *sum, const table_stream_report *report
 /* Writes the header, once more if other rows were said in it than there are. */
 int scan_finish_output(struct scan_job *job);
 
-/* Gives back the tables, and in the end all there is. */
+/* Gives back the tables, and then what else there is. */
 void scan_free_tables(void *context);
 void scan_close(void *context);
 

@@ -251,7 +251,7 @@ table_status table_prefix_sum_devices(const table_part *given, size_t count, con
     if (!parts.part)
         return status_fail(TABLE_ERROR_HOST_MEMORY, "no host memory for %zu parts", count);
     status = validate_parts(given, options, &parts, &rows);
-    if (status == TABLE_OK && options->reverse)
+    if (status == TABLE_OK && parts.part->call.turned)
         turn_around(&parts);
     if (status == TABLE_OK)
         status = run_checked(&parts, rows);

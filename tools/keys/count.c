@@ -227,13 +227,11 @@ static void free_tables(void *context) {
     struct count_job *job = context;
     input_release(&job->input);
     free(job->counters);
-    job->counters = NULL;
 }
 
 static void close_all(void *context) {
     struct count_job *job = context;
     atomic_file_discard(&job->output);
-    free_tables(job);
 }
 
 int count_main(int argc, char **argv) {

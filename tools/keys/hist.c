@@ -243,9 +243,7 @@ static void release(void *context) {
 static void close_all(void *context) {
     struct hist_job *job = context;
     atomic_file_discard(&job->output);
-    input_close(&job->input);
     input_close(&job->edges);
-    input_close(&job->weights);
     free(job->rows);
 }
 

@@ -202,14 +202,12 @@ static void free_tables(void *context) {
     input_release(&job->value_file);
     free(job->keys);
     free(job->order);
-    job->keys = job->order = NULL;
 }
 
 static void close_all(void *context) {
     struct sort_job *job = context;
     atomic_file_discard(&job->output);
     atomic_file_discard(&job->value_output);
-    free_tables(job);
 }
 
 int sort_main(int argc, char **argv) {
