@@ -14,7 +14,7 @@ struct element {
     enum element_id id;
     table_operation operation;
     table_type type; /* of its value: what carries of the caller and totals are, and what values are loaded as */
-    size_t bytes;    /* of one element; may be more than those of its value */
+    size_t bytes;    /* of one element; may be more than its value has */
     bool ordered;    /* joined along the tree, and in no other order */
     bool is_map;     /* more than its value, so that rows of elements are not rows of values */
     bool has_nan;    /* its values are floats, of which some are no numbers */

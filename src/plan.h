@@ -43,7 +43,7 @@ struct plan_place {
 struct plan {
     table_strategy strategy; /* never AUTO */
     bool is_fused;           /* whether the backend's pass in one is what does it, if it is not refused */
-    bool by_batch;           /* several ranges by the backend's own pass for them; else the plan is that of one */
+    bool by_batch;           /* several ranges by the backend's own pass for them; else it is a plan for one */
     struct backend_batch batch;
     struct plan_place named[NAMED_MOVED];
     size_t words_offset;     /* struct findings, for the words among them */

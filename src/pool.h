@@ -48,7 +48,7 @@ struct rounds {
 /* Returns when all is done, or, with CANCELED, when those who work have seen interrupt_came(). */
 table_status rounds_run(const struct rounds *rounds);
 
-/* Blocks, in the calling thread, all signals but those of faults, which threads that it starts inherit: program-wide
+/* Blocks, in the calling thread, all signals but faults, which threads that it starts inherit: program-wide
  * signals are for the program's own threads. */
 void thread_block_signals(sigset_t *before);
 

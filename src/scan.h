@@ -22,7 +22,7 @@ struct findings {
 
 #define FINDINGS_NONE ((struct findings){TABLE_NO_OVERFLOW, 0})
 
-/* Adds those of a part, whose first value is number `first` of all. Any thread may do it. */
+/* Adds the findings of a part, whose first value is number `first` of all. Any thread may do it. */
 static inline void findings_add(struct findings *all, const struct findings *part, uint64_t first) {
     uint64_t known = __atomic_load_n(&all->first_overflow, __ATOMIC_RELAXED);
     __atomic_fetch_add(&all->nans, part->nans, __ATOMIC_RELAXED);
@@ -170,7 +170,7 @@ static inline void *scan_elements_on(void *row, ptrdiff_t elements, table_type t
     return row ? (char *)row + elements * (ptrdiff_t)table_type_size(type) : NULL;
 }
 
-/* Moves the coefficients to those of `rows` rows further down. */
+/* Moves to the coefficients of the row that is `rows` rows further down. */
 static inline void scan_move_factors(struct scan_factors *factors, size_t rows) {
     const bool leaves_first = factors->shifted && rows > 0;
     const ptrdiff_t moved = (ptrdiff_t)rows - (leaves_first ? 1 : 0);
@@ -197,7 +197,7 @@ static inline struct scan scan_first_range(const struct scan *scan) {
     return one;
 }
 
-/* Makes `one`, the scan of one of the ranges, that of range `number`; a row of carries has row_bytes. */
+/* Makes `one`, the scan of one of the ranges, the scan of range `number`; a row of carries has row_bytes. */
 static inline void scan_go_to_range(const struct scan *scan, size_t number, size_t row_bytes, struct scan *one) {
     const ptrdiff_t in = (ptrdiff_t)number * scan->ranges.in, out = (ptrdiff_t)number * scan->ranges.out;
     one->in.data = scan_elements_on(scan->in.data, in, scan->in.type);

@@ -13,7 +13,7 @@ static inline double seconds_now(void) {
 
 static inline int64_t milliseconds_now(void) { return (int64_t)(seconds_now() * 1e3); }
 
-/* The moment so many milliseconds from now, by the clock that a condition variable has. */
+/* The moment that many milliseconds from now, by the clock that a condition variable has. */
 static inline struct timespec moment_after(clockid_t clock, int64_t milliseconds) {
     struct timespec then;
     clock_gettime(clock, &then);

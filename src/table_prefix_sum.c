@@ -1,4 +1,4 @@
-/* The calls of tuplescan/prefix_sum.h, and those of tuplescan/linear_recurrence.h, which are the same with
+/* The calls of tuplescan/prefix_sum.h, and of tuplescan/linear_recurrence.h, which are the same with
  * coefficients: validate, run. */
 #include <tuplescan/linear_recurrence.h>
 

@@ -85,9 +85,9 @@ void tree_copy_levels(char *to, size_t to_pitch, const char *from, size_t from_p
 }
 
 /* Row v, the total of unit v - 1, becomes the total of the block of the lowest binary digit of v, which ends there.
- * Then the seed of unit v is that of v without the digit, which stands further up already, with this total after it:
- * both in place, like a Fenwick tree. The last row is the total of the last unit alone. Elements in any order become
- * running ones: each row has the one before it joined. */
+ * Then the seed of unit v is the seed of v without the digit, which stands further up already, with this total after
+ * it: both in place, like a Fenwick tree. The last row is the total of the last unit alone. Elements in any order
+ * become running ones: each row has the one before it joined. */
 void sweep_rows(const struct element *element, void *seeds, size_t rows, size_t columns) {
     const size_t row_bytes = columns * element->bytes;
     char *const first = seeds;

@@ -8,7 +8,7 @@
 /* The values of a row of elements, as results of `type`. */
 void round_row(const struct element *element, const void *row, void *results, size_t columns, table_type type);
 
-/* The totals that a count of rows, or of units, is made of: that of level k is of 2^k of them. The count's binary
+/* The totals that a count of rows, or of units, is made of: the total of level k is of 2^k of them. The count's binary
  * digits say which there are; the largest come first. */
 struct tree {
     const struct element *element;
@@ -16,14 +16,14 @@ struct tree {
     size_t columns; /* of a total */
     char *levels;   /* the total of level 0, and bytes to the next one; */
     size_t pitch;   /* or, */
-    bool before;    /* in a seeds table, that of level k 2^k rows before `levels` */
+    bool before;    /* in a seeds table, the total of level k lies 2^k rows before `levels` */
 };
 
 static inline const char *tree_level(const struct tree *tree, unsigned level) {
     return tree->before ? tree->levels - (tree->pitch << level) : tree->levels + level * tree->pitch;
 }
 
-/* Makes the total of what comes after `count` that of all that it completes, whose level is returned. */
+/* Makes `total`, of what comes after `count`, the total of all that it completes, whose level is returned. */
 unsigned tree_push(const struct tree *tree, uint64_t count, void *total);
 
 /* Joins all that `count` is made of, the last first; not of 0. */

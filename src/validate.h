@@ -13,10 +13,10 @@ struct call {
     struct scan scan;
     table_strategy strategy; /* as asked for, AUTO included */
     enum call_form form;
-    int device;                     /* of the tables: the number of the CUDA device, or -1 for host memory */
-    struct table_view a;            /* the coefficients of a recurrence, those of all tables; no data: there are none */
-    const char *in_name, *out_name; /* what the caller calls the tables */
-    bool turned;                    /* rows are summed from the last one on: strides say so, where there are rows */
+    int device;                        /* of the tables: the number of the CUDA device, or -1 for host memory */
+    struct table_view a;               /* the coefficients of a recurrence, of all tables; no data: there are none */
+    const char *in_name, *out_name;    /* what the caller calls the tables */
+    bool turned;                       /* rows are summed from the last one on: strides say so, where there are rows */
     const struct extreme_marks *marks; /* NULL, or what is written into the table before it is scanned */
 
     struct sum_state before; /* the header of the state: state_inspect() */

@@ -103,7 +103,7 @@ static inline char *division_cell(const struct table_view *table, size_t row, si
  * unit; the unit has no rows after the end of the part. */
 struct part division_unit(const struct part *part, size_t first_row);
 
-/* The stride of rows of so many values that lie side by side in the order of the table's rows. */
+/* The stride of rows of `columns` values that lie side by side in the order of the table's rows. */
 static inline ptrdiff_t division_packed(const struct table_view *table, size_t columns) {
     return table->stride < 0 ? -(ptrdiff_t)columns : (ptrdiff_t)columns;
 }

@@ -112,7 +112,7 @@ struct group {
     size_t pitch, rows;
 };
 
-/* Bytes from the coefficients of a row to those of the next one. */
+/* Bytes from the coefficients of a row to the coefficients of the next one. */
 static ptrdiff_t factor_pitch(const struct worker *worker, const struct division *division) {
     return worker->state.factor_stride * (ptrdiff_t)division->value_bytes;
 }

@@ -18,7 +18,7 @@ struct entry {
 /* Of scan->state. Works in rows of scan->state_out that a sum which began at row 0 does not have. */
 struct entry entry_make(const struct scan *scan);
 
-/* seed = the start and the blocks of the binary digits of entry->unit from that of level `least` on. A row of all
+/* seed = the start and the blocks of the binary digits of entry->unit from level `least` on. A row of all
  * columns. */
 void entry_put_seed(const struct entry *entry, const struct scan *scan, unsigned least, void *seed);
 

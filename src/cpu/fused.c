@@ -3,7 +3,7 @@
  * One thread goes from top to bottom and needs no totals. So do several where the rows are long enough to give each
  * thread columns of its own. Where they are not, a thread takes the next chunk, sums it up, which brings it into the
  * core's cache, makes of its totals and what the chunk before has left the seed of the next chunk (the chain), hands
- * that on, and only then goes through its own chunk again. The additions are those of one thread. */
+ * that on, and only then goes through its own chunk again. The additions are the same as by one thread. */
 #include <sched.h>
 #include <string.h>
 
@@ -114,7 +114,7 @@ static uint64_t first_chunk(const struct division *division) {
 
 /* By the worker that has summed up the chunk, its total in worker->sums, when the chunk before was handed on: takes the
  * chunk's seed as worker->start and, for exclusive sums, the inclusive sums of the row before as worker->above, and
- * puts those of the next chunk into their place. */
+ * puts the rows of the next chunk into their place. */
 static void chain_hand_on(char *chain, struct worker *worker, const struct division *division,
                           const struct part *part) {
     const size_t bytes = division_part_bytes(division, part);

@@ -4,7 +4,7 @@
 
 #include "division.h"
 
-/* Rows of a panel that a worker has beside those of cpu_state. */
+/* Rows of a panel that a worker has beside the rows of cpu_state. */
 enum { WORKER_ROWS = 4 };
 
 /* What a thread works with: worker_bytes of memory, aligned to 64. */
@@ -46,7 +46,7 @@ void worker_add_rows(const struct worker *worker, const struct division *divisio
 
 /* Groups that the rows of a sum that goes on do not fill, at its beginning inside of a group and at its end (entry.c).
  *
- * Bytes of a worker's memory that it takes, for panels of rows of so many bytes. */
+ * Bytes of a worker's memory that it takes, for panels whose rows have `panel_bytes` bytes. */
 size_t edge_bytes(const struct division *division, size_t panel_bytes);
 
 /* Takes `rows` rows of the part from row `done` on, which end the group or the table, with worker->missing rows before

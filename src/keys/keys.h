@@ -12,7 +12,7 @@
 #include "even_bins.h"
 #include "scan.h"
 
-/* A chunk has at least so many values for each bin, so that its row of counts is little beside them. */
+/* A chunk has at least this many values for each bin, so that its row of counts is little beside them. */
 enum { VALUES_PER_BIN = 16 };
 
 /* Keys side by side, in chunks, and the digit that is looked at: see tuplescan/digit_counts.h. */

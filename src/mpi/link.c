@@ -55,7 +55,7 @@ static table_status mpi_survey(const struct together *all, uint64_t *words, int 
     if (!tally->asks_before)
         return TABLE_OK;
     status = checked("MPI_Exscan()", MPI_Exscan(&tally->own, &tally->before, 1, MPI_UINT64_T, MPI_SUM, link->comm));
-    if (all->rank == 0) /* MPI leaves that of rank 0 undefined */
+    if (all->rank == 0) /* MPI leaves rank 0's undefined */
         tally->before = 0;
     return status;
 }

@@ -179,7 +179,7 @@ static table_status validate_columns(struct columns *columns) {
     return TABLE_OK;
 }
 
-/* Rows without columns are those of a table like it. */
+/* Rows without columns are taken as a table without columns. */
 static table_status scan_nothing(const struct columns *columns, const table_scan_options *options) {
     const table_columns *a = columns->a, *in = columns->in, *out = columns->out;
     const table_view from = {.rows = in->rows, .type = in->type}, to = {.rows = out->rows, .type = out->type};

@@ -29,7 +29,7 @@ static int worker_of(const struct part *part, unsigned round) {
     return LANES_OF_DEVICE * device + (part->call.device >= 0 ? 0 : 1 + (int)part->turn);
 }
 
-/* Gives each part its lane, or its device's number among those of the call, and returns how many there are. */
+/* Gives each part its lane, or its device's number among the devices of the call, and returns how many there are. */
 static unsigned choose_lanes(struct parts *parts, unsigned round) {
     unsigned lanes = 0;
     for (size_t i = 0; i < parts->count; i++) {
@@ -41,13 +41,13 @@ static unsigned choose_lanes(struct parts *parts, unsigned round) {
     return lanes;
 }
 
-/* The options' beginning and end are those of the whole sum. */
+/* The options say how the whole sum begins and ends. */
 static void scan_of_part(struct scan *scan, struct sum_state *state) {
     scan->carry_in = scan->carry_out = NULL;
     scan->state = state;
 }
 
-/* Memory for the part's states, and the totals of its rows; those of the last part are not wanted. */
+/* Memory for the part's states, and the totals of its rows, which of the last part are not wanted. */
 static table_status count_part(struct call *call, void *context) {
     struct part *part = context;
     const struct scan *scan = &call->scan;

@@ -46,7 +46,7 @@ struct pieces {
 /* Whether the results of a piece of that table are not in the place of what they are made of. */
 bool pieces_apart(const struct scan *whole);
 
-/* Queues the piece whose tables, host rows, are those of the scan `rows`; without results where the call has none.
+/* Queues a piece: the tables of the scan `rows`, which are host rows; without results where the call has none.
  * There must be room for it: at most lane_count pieces are under way. end() waits for the first of them. */
 table_status pieces_begin(struct pieces *pieces, const struct scan *rows);
 table_status pieces_end(struct pieces *pieces);

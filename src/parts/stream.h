@@ -110,7 +110,7 @@ table_status stream_sum_start(const struct stream *stream, void *row);
 table_status stream_sum_bytes(const struct stream *stream, size_t *bytes);
 table_status stream_sum_open(struct stream *stream, size_t bytes);
 
-/* Sums no rows: carry_out and *first_overflow are those of an empty table, and the state has begun. */
+/* Sums no rows: carry_out and *first_overflow are what an empty table has, and the state has begun. */
 table_status stream_sum_begin(struct stream *stream);
 
 /* Does the work, in which begin_piece() begins to sum a slot, and end_piece() returns when this one, the first of those

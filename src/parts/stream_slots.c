@@ -42,7 +42,7 @@ static size_t rows_of_slot(const struct stream *stream, size_t memory, unsigned 
     return rows > 0 || each < row + padding ? rows : 1;
 }
 
-/* Bytes that the input of a slot of so many rows takes, its coefficients, and all of it. */
+/* Bytes that the input of a slot of `rows` rows takes, its coefficients, and all of it. */
 static bool slot_bytes(const struct stream *stream, size_t rows, size_t *in, size_t *factors, size_t *bytes) {
     size_t out;
     if (!checked_multiply(stream->source.row_bytes, rows, in) || !checked_multiply(stream->out_bytes, rows, &out) ||

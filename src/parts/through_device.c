@@ -12,7 +12,7 @@
 enum { PIECE_BYTES = 64 << 20, BLOCK_ROWS = 1 << 14 };
 
 /* Whether a table of few rows takes no more memory as one piece, which needs no state. Sums go on between pieces of
- * `rows` rows by a state and two rows of sums; those of floats also by a state that the piece leaves, one after its
+ * `rows` rows by a state and two rows of sums; sums of floats also by a state that the piece leaves, one after its
  * head, and a stack (src/cuda/piece.c). */
 static bool fits_as_well(const struct scan *scan, size_t rows) {
     enum { STATES = 3, SUM_ROWS = 2, STACK_ROWS = 29 };

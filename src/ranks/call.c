@@ -21,7 +21,7 @@ struct ranks_call {
     size_t state_bytes;
     bool is_first, is_last; /* in the order of the sum, and of the whole table's rows */
     void *range;            /* the state of this rank's rows */
-    void *before;           /* that of all rows before them; later of other rows */
+    void *before;           /* the state of all rows before them; later of other rows */
     bool is_lost;           /* `before` is */
 };
 

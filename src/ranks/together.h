@@ -23,8 +23,8 @@ struct transport {
     /* words[i] = the greatest over all ranks, of at most SURVEY_WORDS; and the sums of the tally, all modulo 2^64. */
     table_status (*survey)(const struct together *all, uint64_t *words, int count, struct tally *tally);
 
-    /* Gets ready for states of so many bytes, which are told as one thing, in memory of together_state_step() bytes.
-     * Local. */
+    /* Gets ready for states of `state_bytes` bytes, which are told as one thing, in memory of together_state_step()
+     * bytes. Local. */
     table_status (*open)(struct together *all, size_t state_bytes);
 
     /* before = the ranges of all ranks before this one in the order of the sum, joined by ranks_join(); unspecified on

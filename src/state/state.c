@@ -215,7 +215,7 @@ table_status table_state_describe(const void *state, size_t bytes, table_state_f
     return TABLE_OK;
 }
 
-/* Whether the bytes are those of a state of `columns` columns of `type`, by whatever operation. */
+/* Whether the bytes are a state of `columns` columns of `type`, by whatever operation. */
 static bool is_size(size_t bytes, table_type type, size_t columns) {
     bool is_one = false;
     for (table_operation operation = TABLE_SUM; table_operation_name(operation); operation++) {

@@ -1,4 +1,4 @@
-/* What the calls of tuplescan/state.h, and those of the scan that have a state, share. All on the host. */
+/* What the calls of tuplescan/state.h share with calls of the scan that have a state. All on the host. */
 #ifndef STATE_CALL_H
 #define STATE_CALL_H
 
@@ -30,7 +30,7 @@ table_status state_header(const char *name, const struct sum_state *header, size
 /* Looks at the pointer and the header. */
 table_status state_look(const char *name, const void *state, size_t *bytes);
 
-/* Looks whether a header is that of a state, not of a saved form. */
+/* Looks whether a header is of a state, not of a saved form. */
 table_status state_kept(const char *name, const struct sum_state *header);
 
 /* Looks at a header, which has begun, for such elements in `columns` columns. */
@@ -60,8 +60,8 @@ struct state_end {
 struct state_end state_end(struct sum_state *state);
 void state_append_total(struct state_end *end, bool of_units, unsigned level, const void *total);
 
-/* Appends the totals of the levels in the mask, those of level k at row k, from the lowest level up or from the highest
- * down. */
+/* Appends the totals of the levels in the mask, the total of level k at row k, from the lowest level up or from the
+ * highest down. */
 void state_append_levels(struct state_end *end, bool of_units, bool rising, uint64_t levels, const void *rows,
                          size_t row_bytes);
 

@@ -1,5 +1,5 @@
-/* Totals of rows are appended to a state on the host. Stage 1 makes those of units, where the rows are, and
- * takes them as a table again, whose totals are those of blocks of 512 units, and so on. Only what is no whole group of
+/* Totals of rows are appended to a state on the host. Stage 1 makes the totals of units, where the rows are, and
+ * takes them as a table again, whose totals are of blocks of 512 units, and so on. Only what is no whole group of
  * 512, at both ends of each such table, goes to the host, and at the ends of the rows the runs that are less than a
  * unit: stage 1 makes these of tables as long as a run. */
 #include <stdlib.h>
@@ -15,7 +15,7 @@ enum { LEVELS_MOST = 8 };
 /* Rows of the host's memory, after the first: runs by their levels, then the ends. */
 enum { FIRST_RISING, FIRST_FALLING = STATE_RUN_LEVELS, FIRST_END = 2 * STATE_RUN_LEVELS };
 
-/* A table of totals of blocks, each of 512 of those of the level before; of level 0, of units. */
+/* A table of totals of blocks, each of 512 blocks of the level before; of level 0, of units. */
 struct level {
     char *seeds;             /* as stage 1 writes them: from row 1 on */
     size_t rows, head, tail; /* blocks, and how many of them, at the front and at the back, go to the host */

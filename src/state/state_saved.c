@@ -52,7 +52,7 @@ static uint64_t mix(uint64_t sum, const void *memory, size_t bytes) {
     return sum;
 }
 
-/* The checksum of the header, whose own one counts as 0, and of what follows it. That of version 1 is never 0. */
+/* The checksum of the header, whose own one counts as 0, and of what follows it. In version 1 it is never 0. */
 static uint64_t checksum(struct sum_state header, const void *rows, size_t bytes) {
     const size_t after = bytes - sizeof header;
     header.checksum = 0;

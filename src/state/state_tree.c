@@ -187,7 +187,7 @@ table_status state_enter_host(const struct scan *scan) {
     return TABLE_OK;
 }
 
-/* One kind of runs: `now` are those that the backend has left in state_out, `before` those of the state. */
+/* One kind of runs: `now` says which of them the backend has left in state_out, `before` which ones the state had. */
 static void take_over(const struct scan *scan, unsigned first_slot, uint64_t before, uint64_t now) {
     const size_t row_bytes = scan_row_bytes(scan);
     char *const rows = state_row(scan->state, row_bytes, first_slot);
