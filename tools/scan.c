@@ -99,7 +99,7 @@ static int make_rows_known(struct scan_job *job) {
         return EX_OK;
     for (unsigned i = 0; i < job->arguments.common.input_count; i++) {
         struct input_file *input = &job->inputs[i];
-        int code = input->rows_known ? EX_OK : scan_open_again(job, input);
+        int code = !input->rows_known && input->is_aside ? scan_open_again(job, input) : EX_OK;
         if (code == EX_OK && !input->rows_known)
             code = input_take_all(input, memory_left(&budget), needs_rows ? why : few);
         if (code != EX_OK)

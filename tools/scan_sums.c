@@ -293,11 +293,11 @@ static int sum_inputs(struct scan_job *job) {
         return sum_from_the_end(job);
     for (unsigned i = 0; i < job->arguments.common.input_count && code == EX_OK; i++) {
         struct input_file *input = job->input = &job->inputs[i];
-        code = scan_open_again(job, input);
+        code = input->is_aside ? scan_open_again(job, input) : EX_OK;
         if (code == EX_OK)
             code = is_empty(input) ? sum_table(job) : sum_by_pieces(job);
         job->rows_above += input->layout.rows;
-        if (code == EX_OK)
+        if (code == EX_OK && input->is_aside)
             code = scan_close_again(input);
     }
     for (unsigned i = 0; i < job->arguments.common.input_count && code == EX_OK; i++)

@@ -128,7 +128,7 @@ static struct text_beside *beside_of(struct scan_job *job) {
 int scan_open_again(struct scan_job *job, struct input_file *input) {
     struct input_file again;
     struct scan_arguments arguments = job->arguments;
-    if (!input->is_aside || input->is_open || input->data)
+    if (input->is_open || input->data)
         return EX_OK;
     arguments.common.quiet = true; /* all was said when it was opened first */
     int code = start_input(&again, input->name, input->layout.type, beside_of(job), &arguments);
@@ -144,9 +144,8 @@ int scan_open_again(struct scan_job *job, struct input_file *input) {
 }
 
 int scan_close_again(struct input_file *input) {
-    const int code = input->is_aside ? input_unchanged(input) : EX_OK;
-    if (input->is_aside)
-        input_release(input);
+    const int code = input_unchanged(input);
+    input_release(input);
     return code;
 }
 

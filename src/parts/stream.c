@@ -125,15 +125,14 @@ static table_status write_start(struct stream *stream) {
     return status == TABLE_OK ? stream_write_rows(stream, row, stream->options->rows, 1) : status;
 }
 
-/* Both files stand after what was read and written, as they do after a stream from the first row on. */
-static table_status go_behind(const struct stream *stream) {
+/* Has both files stand after what was read and written, as they do after a stream from the first row on. */
+static table_status go_to_the_end(const struct stream *stream) {
     const table_stream_options *options = stream->options;
     const off_t in = stream->source.start + (off_t)(options->rows * stream->source.row_bytes);
     const off_t out = stream->sink_start + (off_t)stream->report.bytes_written;
-    if (!stream->source.backwards ||
-        (lseek(options->read_descriptor, in, SEEK_SET) >= 0 && lseek(options->write_descriptor, out, SEEK_SET) >= 0))
-        return TABLE_OK;
-    return status_fail(TABLE_ERROR_WRITE, "going to the end: %s", strerror(errno));
+    return lseek(options->read_descriptor, in, SEEK_SET) >= 0 && lseek(options->write_descriptor, out, SEEK_SET) >= 0
+               ? TABLE_OK
+               : status_fail(TABLE_ERROR_WRITE, "going to the end: %s", strerror(errno));
 }
 
 /* One after the other, in the calling thread. */
@@ -200,7 +199,7 @@ static table_status sum_rows(struct stream *stream) {
         status = stream_sum(stream, run_alone);
     if (status == TABLE_OK && stream->read_status != TABLE_OK)
         status = status_fail(stream->read_status, "%s", stream->read_detail);
-    return status == TABLE_OK ? go_behind(stream) : status;
+    return status == TABLE_OK && stream->source.backwards ? go_to_the_end(stream) : status;
 }
 
 static void fill_in_report(struct stream *stream) {
