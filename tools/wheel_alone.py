@@ -57,6 +57,11 @@ def add(root, files, kept=()):
             shutil.copy(file, root / file.relative_to('/'))
 
 
+def unused_vectors(devices):
+    """Whether the processor has AVX2, and `tuplescan devices` says that it is not used."""
+    return 'plain C' in devices and ' avx2 ' in Path('/proc/cpuinfo').read_text()
+
+
 def run(root, *command):
     alone = ['chroot', str(root)] if os.geteuid() == 0 else ['unshare', '-r', 'chroot', str(root)]
     environment = {'PYTHONPATH': '/package:/beside', 'PYTHONDONTWRITEBYTECODE': '1', 'PATH': os.environ['PATH']}
@@ -91,6 +96,8 @@ def main():
         for line in ('gen --type f32 --rows 1000 --columns 3 -o /in.npy', 'scan /in.npy -q -o /out.npy',
                      'verify /in.npy /out.npy -q'):
             run(root, '/package/tuplescan/tuplescan', *line.split())
+        if unused_vectors(run(root, '/package/tuplescan/tuplescan', 'devices')):
+            sys.exit('the command does not use the vectors of this processor')
         run(root, root_with_python(root, beside), '-c', CALLS)
     print('the command runs with the C library alone, the package with Python and numpy')
 

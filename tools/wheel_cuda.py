@@ -49,6 +49,7 @@ traced = subprocess.run([sys.executable, "-m", "tuplescan", "devices"], env={"LD
                         capture_output=True)
 assert traced.returncode == 0 and "/tuplescan_cuda/libtuplescan_package" in traced.stderr, traced
 assert "/tuplescan/libtuplescan_package" not in traced.stderr
+assert "plain C" not in traced.stdout or " avx2 " not in open("/proc/cpuinfo").read(), traced.stdout
 '''
 
 
@@ -85,6 +86,7 @@ def pack(wheel, folder, built=None):
             faults.append(f'{kernels.name} needs glibc {newest}, and the wheel is for {promised[0]}')
         if faults:
             sys.exit('\n'.join(faults))
+        Path(folder).mkdir(parents=True, exist_ok=True)
         subprocess.run([sys.executable, '-m', 'wheel', 'pack', '--dest-dir', folder, place], check=True)
 
 

@@ -2,6 +2,7 @@
 
 #include <sched.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <unistd.h>
 #if defined(CPU_X86_64)
@@ -21,22 +22,35 @@ static const struct cpu_kernels *const kernels_of[CPU_ISAS] = {
 #endif
 };
 
+#if defined(CPU_X86_64)
+static bool has(unsigned bits, unsigned wanted) { return (bits & wanted) == wanted; }
+
+/* The registers that the operating system keeps for a program, by their bits in XCR0; CPUID_1 is what cpuid says in ecx
+ * of leaf 1. */
+static unsigned registers_kept(unsigned cpuid_1) {
+    unsigned low = 0, high;
+    if (has(cpuid_1, bit_OSXSAVE))
+        __asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+    return low;
+}
+#endif
+
 /* The best instruction set of this processor, by what the compiler was allowed to use of each, as far as processors
- * differ in it. The operating system's part, keeping the wide registers, is looked at too. */
+ * differ in it. The processor is asked, and not __builtin_cpu_supports(), which is of the compiler's library: that of
+ * ziglang, by which wheels are made, says no to everything. */
 static enum cpu_isa newest(void) {
 #if defined(CPU_X86_64)
-    unsigned a, b, c = 0, d;
-    if (!__builtin_cpu_supports("ssse3") || !__builtin_cpu_supports("sse4.2") || !__builtin_cpu_supports("popcnt"))
+    const unsigned ymm = 0x6, zmm = 0xe6;
+    unsigned a, b, c, d;
+    if (!__get_cpuid(1, &a, &b, &c, &d) || !has(c, bit_SSSE3 | bit_SSE4_2 | bit_POPCNT))
         return CPU_ISA_PLAIN;
-    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("bmi") || !__builtin_cpu_supports("bmi2") ||
-        !__builtin_cpu_supports("fma") || !__get_cpuid(1, &a, &b, &c, &d) ||
-        (c & bit_F16C) == 0) /* which clang 14 does not know by name */
+    const unsigned kept = registers_kept(c);
+    if (!has(kept, ymm) || !has(c, bit_AVX | bit_FMA | bit_F16C) || !__get_cpuid_count(7, 0, &a, &b, &c, &d) ||
+        !has(b, bit_AVX2 | bit_BMI | bit_BMI2))
         return CPU_ISA_V2;
-    if (!__builtin_cpu_supports("avx512f") || !__builtin_cpu_supports("avx512bw") ||
-        !__builtin_cpu_supports("avx512cd") || !__builtin_cpu_supports("avx512dq") ||
-        !__builtin_cpu_supports("avx512vl"))
+    if (!has(kept, zmm) || !has(b, bit_AVX512F | bit_AVX512BW | bit_AVX512CD | bit_AVX512DQ | bit_AVX512VL))
         return CPU_ISA_V3;
-    return __builtin_cpu_supports("avx512vpopcntdq") && __builtin_cpu_supports("gfni") ? CPU_ISA_V4_BITS : CPU_ISA_V4;
+    return has(c, bit_AVX512VPOPCNTDQ | bit_GFNI) ? CPU_ISA_V4_BITS : CPU_ISA_V4;
 #else
     return CPU_ISA_PLAIN;
 #endif
