@@ -39,10 +39,12 @@ def check_bits_of_the_whole(seed):
     def call(name, arrays, axis, options):
         b = arrays[-1]
         cut = [x[own(b, seed)] if np.ndim(x) == b.ndim and len(x) == len(b) else x for x in arrays]
-        return np.concatenate(comm.allgather(getattr(tuplescan.mpi, name)(*cut, **options)))
+        return getattr(tuplescan.mpi, name)(*cut, **options)
 
-    shapes = [(2_000,), (700, 3, 4), (0, 3), (5, 0), (1, 1)]
-    check_bits(call, REAL, shapes, MODULES_CALLS, WAYS[::3], axes=lambda x: [0])
+    # Where there are fewer processors than ranks each message takes long: each number of ranks has types of its own.
+    kinds, shapes = REAL[comm.size % 4 :: 4], [(2_000,), (700, 3, 4), (0, 3), (5, 0), (1, 1)]
+    part = lambda whole: whole[own(whole, seed)]  # noqa: E731
+    check_bits(call, kinds, shapes, MODULES_CALLS, WAYS[::3], axes=lambda x: [0], part=part)
     for shape in shapes:
         x = rough(shape, "f4", seed)
         same_bits(tuplescan.mpi.column_totals(x[own(x, seed + 1)]), tuplescan.column_totals(x))
