@@ -54,7 +54,7 @@ environment() {
         "$here/$name/bin/pip" download --quiet --dest "$wheels" "$@" || return 1
         echo "$list" >"$wheels/list-$name"
     fi
-    "$here/$name/bin/pip" install --quiet --no-index --find-links "$wheels" "$@"
+    "$here/$name/bin/pip" install --quiet --no-compile --no-index --find-links "$wheels" "$@"
 }
 
 say "Building the wheel"
