@@ -4,8 +4,9 @@
 # GPUs. The compiler is the clang of ziglang, which links against an older C library than that of this machine.
 # auditwheel gives the wheel its name, if it needs no newer symbol; tools/wheel_sbom.py says in it what it is made of.
 # Both are built twice, the second time of a clone, elsewhere, with the build's needs from a folder of wheels alone, and
-# are the same bytes. The wheel runs in a folder that is all there is; a part of python/tests runs on it. The last line
-# is "N passed, N failed, N skipped".
+# are the same bytes. The wheel runs in a folder that is all there is; a part of python/tests runs on it. With --cuda,
+# where there is nvcc, the wheel of tuplescan-cuda is made, too, for the same systems. The last line is "N passed, N
+# failed, N skipped".
 set -eu
 cd "$(dirname "$0")/.."
 . tools/dependencies.sh
@@ -80,4 +81,15 @@ for wheel in "$here"/*manylinux_2_28_*.whl; do
     check "sums" tested "$wheel"
     check "alone" python tools/wheel_alone.py "$wheel" "$here/tools"
 done
+
+# Kernels are nvcc's, with its own host compiler; all else, and what is linked, is as in the wheel without them.
+with_kernels() {
+    CC=$here/bin/cc CXX=$here/bin/c++ ZIG_GLOBAL_CACHE_DIR=$here/cache ZIG_LOCAL_CACHE_DIR=$here/kernels/cache \
+        pip wheel --quiet --no-index --no-deps --no-build-isolation -Csetup-args=-Dcuda=enabled \
+        -Csetup-args=-Dtools=disabled -Cbuild-dir="$here/kernels/build" --wheel-dir "$here/kernels" "$here"/*.tar.gz
+    python tools/wheel_cuda.py "$here"/*manylinux_2_28_*.whl "$here" "$here"/kernels/build/src/libtuplescan_package-*.so
+    pip install --quiet --no-deps "$here"/tuplescan_cuda-*.whl
+    cd "$here" && python ../tools/wheel_cuda.py --check "$here/tools"
+}
+if [ "${1:-}" = --cuda ]; then check "the wheel of kernels" with_kernels; fi
 tally
