@@ -1,7 +1,7 @@
 /* tuplescan append: grows a file of running sums by the sums of more rows.
  *
  * The file grows in place. Its header says until the end that it has the old rows, and bytes after them are
- * ignored. The state beside it is replaced before the header is: by two, that of the old rows and that of the new ones,
+ * ignored. The state beside it is replaced before the header is: by two, of the old rows and of the new ones,
  * of which the one with as many rows as the header says is right. So whatever ends the command, and whenever, the file
  * has the old rows or the new ones, and a state for them. */
 #include <errno.h>
@@ -102,8 +102,8 @@ static int read_last_row(const struct growth *growth, char *row) {
 /* How to have a state again. */
 #define MAKES_STATE "tuplescan scan ROWS... -o /dev/null --continue %s makes it of the rows that were summed"
 
-/* Whether the last row of the file is what the state goes on from. That of exclusive sums lacks a row of the input,
- * which is not kept anywhere. */
+/* Whether the last row of the file is what the state goes on from. The last row of exclusive sums lacks a row of the
+ * input, which is not kept anywhere. */
 static int check_last_row(const struct growth *growth) {
     const struct table_layout *sums = &growth->old.layout;
     const size_t bytes = sums->columns * table_type_size(sums->type);
@@ -129,7 +129,7 @@ static int check_last_row(const struct growth *growth) {
     return code;
 }
 
-/* Whether the saved state at `from` is that of the sums; *whole: whether it is a state. */
+/* Whether the saved state at `from` is of the sums; *whole: whether it is a state. */
 static bool take_state(struct growth *growth, const char *from, size_t bytes, bool *whole) {
     struct state_file *state = &growth->job.state;
     const struct table_layout *sums = &growth->old.layout;
@@ -200,7 +200,7 @@ static int read_state(void *context) {
 }
 
 /* Replaces the state's file: by the old state, if it is wanted and there is one, and the new one after it. Where there
- * were no sums, no file is replaced: it is that of another append, which was faster. */
+ * were no sums, no file is replaced: it is of another append, which was faster. */
 static int write_state(struct growth *growth, bool with_old) {
     struct state_file *state = &growth->job.state;
     struct atomic_file *file = &state->output;
@@ -319,7 +319,7 @@ static int end_growth(struct growth *growth) {
     return EX_OK;
 }
 
-/* The sums, and then the state of the old rows and that of the new ones, are on the disk before anything counts them.
+/* The sums, and then the states of the old rows and of the new ones, are on the disk before anything counts them.
  */
 static int finish(void *context) {
     struct growth *growth = context;

@@ -1,5 +1,5 @@
-/* What a command is told. Those of a command begin with what several commands are told: tables that are read and
- * written, and how the work is done. Which options there are is said by the tables of options/. */
+/* What a command is told. The arguments of a command begin with what several commands are told: tables that are read
+ * and written, and how the work is done. Which options there are is said by the tables of options/. */
 #ifndef ARGUMENTS_H
 #define ARGUMENTS_H
 

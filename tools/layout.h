@@ -9,7 +9,7 @@
 
 enum { MAX_DIMENSIONS = 64, LAYOUT_SHAPE_TEXT = 1600, STORED_PARTS = 16 };
 
-/* How the elements lie in the file, if not as those of a table do: side by side, row by row, in the byte order of this
+/* How the elements lie in the file, if not as in a table: side by side, row by row, in the byte order of this
  * machine. */
 struct layout_stored {
     size_t element_bytes; /* of an element in the file; 0: all is as in a table, and what follows says nothing */
@@ -27,7 +27,7 @@ struct text_beside;
 
 struct table_layout {
     table_type type;      /* 0: elements are not looked at, and have: */
-    size_t element_bytes; /* 0: those of the type */
+    size_t element_bytes; /* 0: as many as the type has */
     size_t rows, columns; /* the shape's first dimension, and the product of the others */
     size_t bytes;         /* rows * columns * layout_element_bytes() */
     size_t offset;        /* of the data in the file */

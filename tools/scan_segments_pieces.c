@@ -324,7 +324,7 @@ static int read_backwards(struct scan_job *job, size_t row, struct window *at) {
     return code == EX_OK ? input_read(job->input, job->segments.in, at->rows * row, &at->filled) : code;
 }
 
-/* Writes the sums of the piece; `place`: of those of the first row. */
+/* Writes the sums of the piece, of which the first row goes to `place`. */
 static int write_piece(struct scan_job *job, size_t row, const struct window *at, size_t place) {
     const size_t bytes = at->rows * row;
     if (job->arguments.reverse)

@@ -183,7 +183,7 @@ static table_status sum_segments(struct scan_job *job, const table_view *a, cons
     return scan_segments_sum(job, &piece);
 }
 
-/* A table in memory; `a`: the coefficients of a recurrence, perhaps with those of no row. */
+/* A table in memory; `a`: the coefficients of a recurrence, perhaps of no rows. */
 static table_status scan_table(struct scan_job *job, const table_view *a, const table_view *in, const table_view *out,
                                const table_scan_options *options) {
     if (scan_has_segments(&job->arguments) && in->rows > 0 && in->columns > 0)

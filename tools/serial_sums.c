@@ -170,7 +170,7 @@ void serial_sums_unit(struct serial_sums *sums, const void *rows, size_t count) 
     sums->row += count;
 }
 
-/* The unit of the last row is no block yet, even if it is whole: then its total is that of its only run. */
+/* The unit of the last row is no block yet, even if it is whole: then its total is the total of its only run. */
 void serial_sums_go_on(struct serial_sums *sums, const void *state) {
     const struct sum_state *header = state;
     const struct state_digits digits = state_digits(0, header->rows);

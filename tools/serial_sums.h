@@ -34,8 +34,8 @@ struct serial_sums {
     void *memory;
 };
 
-/* Bytes that it needs for a table of at most `rows` rows, with those of a state. False when they do not fit in size_t.
- */
+/* Bytes that it needs for a table of at most `rows` rows, and the rows of a state. False when they do not fit in
+ * size_t. */
 bool serial_sums_bytes(table_type type, uint64_t rows, size_t columns, size_t *bytes);
 
 /* carry: a row of what sums of `type` are kept in, or NULL. False when out of memory; serial_sums_end() in any case. */
@@ -43,7 +43,7 @@ bool serial_sums_begin(struct serial_sums *sums, table_type in_type, table_type 
                        const void *carry);
 
 /* Before the first row: has floats go on from a state of this type and these columns, which stays where it is. The
- * carry is that of table_state_sums(). Of the state the totals of runs of rows are taken, as they are. */
+ * carry is what table_state_sums() tells. Of the state the totals of runs of rows are taken, as they are. */
 void serial_sums_go_on(struct serial_sums *sums, const void *state);
 
 /* How many rows the unit has that comes next. */

@@ -19,7 +19,7 @@ struct range {
     struct input_file scanned;
     struct sum_arguments arguments;
     struct state_file state; /* that the sums go on from */
-    table_type type;         /* what the sums are kept in: not always that of the file */
+    table_type type;         /* what the sums are kept in: not always the type of the file */
     size_t row_bytes;        /* of the file */
     void *from, *to;         /* the sums between which the rows lie: `to` less `from` is theirs; NULL: zeros */
     char *sums;              /* what is printed */
@@ -66,7 +66,7 @@ static int sums_at(struct range *range, size_t row, void **sums) {
     const bool reverse = range->arguments.scan.reverse, exclusive = range->arguments.scan.exclusive;
     struct input_file *scanned = &range->scanned;
     const struct table_layout *layout = &scanned->layout;
-    const size_t below = exclusive != reverse ? 0 : 1; /* whether its place is that of the row above */
+    const size_t below = exclusive != reverse ? 0 : 1; /* whether it stands in the place of the row above */
     size_t got = 0;
     if (row < below)
         return reverse ? row_of_all(range, sums) : row_above_all(range, sums);

@@ -24,7 +24,7 @@ static inline void fetch(void *to, const void *from, size_t bytes, cudaStream_t 
     REQUIRE_CUDA(cudaStreamSynchronize(stream));
 }
 
-/* What a call queues on the stream between the two becomes a graph, of so many nodes, unless that is NULL. */
+/* What a call queues on the stream between the two becomes a graph, whose nodes are counted, unless `nodes` is NULL. */
 static inline void begin_capture(cudaStream_t stream) {
     REQUIRE_CUDA(cudaStreamSynchronize(stream));
     REQUIRE_CUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));

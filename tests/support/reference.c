@@ -206,7 +206,7 @@ static double sum_in_unit(const double *runs, uint64_t row, double value, table_
     return value;
 }
 
-/* The index of a value, from that of row 0. */
+/* The index of a value, counted from row 0. */
 static ptrdiff_t index_of(const table_view *in, size_t row, size_t column) {
     const ptrdiff_t stride = in->stride ? in->stride : (ptrdiff_t)in->columns;
     return (ptrdiff_t)row * stride + (ptrdiff_t)column;

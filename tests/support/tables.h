@@ -14,7 +14,7 @@ struct type_pair {
 extern const struct type_pair type_pairs[];
 extern const size_t type_pair_count;
 
-/* The pairs of an operation, one after the other, of products those of integers; false after the last one. */
+/* The pairs of an operation, one after the other, of products for integers alone; false after the last one. */
 bool operation_pair(table_operation operation, size_t number, struct type_pair *pair);
 
 /* What the values of a random table are like; each catches something else. */

@@ -74,7 +74,7 @@ static void pretend_rows(struct trial *t, enum pattern pattern) {
     }
 }
 
-/* The results of maps after rows that are pretended: those of one call on the CPU. */
+/* The results of maps after rows that are pretended, by one call on the CPU. */
 static void sum_maps_at_once(struct trial *t) {
     const bool is_product = t->operation == TABLE_PRODUCT;
     const table_view in = {t->values, t->rows, t->columns, 0, t->in_type};
@@ -177,7 +177,7 @@ const char *trial_values(const struct trial *t, size_t first, size_t rows) {
     return t->values + (t->reverse ? t->rows - first - rows : first) * in_row(t);
 }
 
-/* Row i of the results is the sum of so many rows; that of the offsets is the first one, or the last when reversed. */
+/* Row i of the results is the sum of `counted` rows; the row of offsets is the first one, or the last when reversed. */
 char *trial_results(const struct trial *t, size_t first, size_t rows, bool more) {
     char *packed = malloc((rows + more) * out_row(t) + 1);
     trial_require(t, packed != NULL, "out of memory");

@@ -39,7 +39,7 @@ struct trial {
 bool trial_is_map(const struct trial *t);
 bool trial_open_map(struct trial *t);
 
-/* A row of maps such as runs of rows leave; those of a start are known values. */
+/* A row of maps such as runs of rows leave; the maps of a start are known values. */
 void trial_pretend_maps(struct trial *t, bool is_start, char *row);
 
 /* The coefficients of the rows that are counted from `first` on, of so many columns; and those that a row has, one for

@@ -46,7 +46,7 @@ static void make_terms(struct trial *t, char *b) {
     }
 }
 
-/* Coefficients repeat those of row 0, or column 0; shifted ones come from the row before. */
+/* Coefficients repeat row 0, or column 0; shifted ones come from the row before. */
 static void make_coefficients(struct trial *t, char *a) {
     const size_t kept = element_size(t->sum_type), own = element_size(t->a_type), row = t->columns * kept;
     for (size_t i = 0; i < t->rows * t->columns; i++) {

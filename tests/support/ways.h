@@ -17,7 +17,7 @@ struct way {
     void (*stream_close)(void *stream);
     void (*enter)(const struct way *way); /* NULL, or to be called before the way is gone */
     const void *context;                  /* enter()'s own */
-    bool fused_alone;                     /* the other strategies are those of another way */
+    bool fused_alone;                     /* the other strategies belong to another way */
 };
 
 /* Filled in no later than by ways_unavailable(). */

@@ -44,7 +44,8 @@ static int fetch(struct input_file *file, size_t place, char *to, size_t bytes) 
     return errno == 0 ? input_changed(file) : fail(EX_IOERR, "%s: %s", file->name, strerror(errno));
 }
 
-/* Where an element of a row stands, that of the file's column number `column`, in which the first axis counts first. */
+/* Where the element of a row stands that is in the file's column number `column`, in which the first axis counts
+ * first. */
 static size_t place_in_row(const struct table_layout *layout, size_t column) {
     size_t place = 0, stride = 1, index[MAX_DIMENSIONS];
     for (unsigned i = 1; i < layout->stored.dimensions; i++) {

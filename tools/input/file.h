@@ -32,7 +32,7 @@ ssize_t input_failed(struct input_file *file, int code);
 int input_open_format(struct input_file *file, const struct input_request *request);
 
 /* Whether the bytes are the first ones of a .npy; bytes before the values of one, 0: it is none (so far); and whether a
- * table may end after so many bytes of values. */
+ * table may end after `bytes` bytes of values. */
 enum { INPUT_NPY_LEAST = 12, INPUT_TENSORS_LEAST = 8 }; /* the bytes that say how long a header is */
 bool input_npy_recognise(const unsigned char *bytes, size_t count);
 size_t input_npy_header(const unsigned char *bytes, size_t count);

@@ -38,8 +38,9 @@ struct input_request {
     const char *member; /* of an archive, or a file of several tables; NULL: the only one */
     table_type type;
     size_t columns;
-    char delimiter;  /* of text; 0: that of its format */
-    table_type like; /* of text where type is 0: that of what it goes on from; 0: i64 if it has whole numbers, or f64 */
+    char delimiter; /* of text; 0: as its format has it */
+    table_type
+        like; /* of text where type is 0: the type of what it goes on from; 0: i64 if it has whole numbers, or f64 */
     const char *const
         *kept; /* of text, fields that are no columns: kept_count names. Where `beside` is not NULL, they are put */
     size_t kept_count; /* there in this order, their names first */
@@ -208,7 +209,7 @@ void input_release(struct input_file *file);
  * layout without names stays. */
 void input_set_aside(struct input_file *file);
 
-/* Closes a file that input_take_all() has brought into memory, and gives back all memory but that of the values. EX_OK,
+/* Closes a file that input_take_all() has brought into memory, and gives back all memory but the values. EX_OK,
  * or EX_IOERR after a message, if it has changed. */
 int input_let_go(struct input_file *file);
 

@@ -26,13 +26,13 @@ static int bad_archive(const struct input_file *file, int error, const char *wha
     return code;
 }
 
-/* Whether the name is that of the member with this ending. */
+/* Whether the name is what the member is called, with this ending. */
 static bool is_called(const char *name, const char *member, const char *ending) {
     const size_t length = strlen(member);
     return name && strncmp(name, member, length) == 0 && strcmp(name + length, ending) == 0;
 }
 
-/* How many members are called so; *place is that of the last one. */
+/* How many members are called so; *place is where the last one is. */
 static unsigned count_members(zip_t *archive, const char *member, const char *ending, zip_uint64_t *place) {
     unsigned found = 0;
     const zip_int64_t count = zip_get_num_entries(archive, 0);

@@ -147,7 +147,7 @@ static bool are_apart(json_object *root, struct input_reason *reason) {
     return fine;
 }
 
-/* The library's names are those of the format, in small letters. */
+/* The library's names are the format's, in small letters. */
 static table_type type_called(const char *name) {
 #define CALLED(TYPE, NAME, C, KIND, NUMPY, CODE)                                                                       \
     if (strcasecmp(name, #NAME) == 0)                                                                                  \

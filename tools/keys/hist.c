@@ -96,7 +96,7 @@ static int count_values(struct hist_job *job, const table_view *values, void *ro
     return status == TABLE_OK ? EX_OK : fail_histogram(job, status);
 }
 
-/* Adds the counts of a piece to those of the pieces before it. */
+/* Adds the counts of a piece to the counts of the pieces before it. */
 static void add_piece(struct hist_job *job, const uint64_t *counts, const uint64_t *outside) {
     for (size_t i = 0; i < job->bins.count; i++)
         ((uint64_t *)job->rows)[i] += counts[i];

@@ -39,7 +39,7 @@ void keys_begin(struct key_pieces *pieces, struct input_file *input, struct memo
  * input_read(). */
 int keys_next(struct key_pieces *pieces, size_t wanted, table_view *keys, bool *over);
 
-/* Adds the times of a call to those of the calls before it. */
+/* Adds the times of a call to the times of the calls before it. */
 void add_report(table_pipeline_report *sum, const table_pipeline_report *report);
 
 /* Has a file use no more memory than is left. */

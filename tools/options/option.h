@@ -15,7 +15,7 @@ struct option_row {
     const char *argument; /* in the help; NULL: the option takes none */
     option_taker *take;
     size_t place, has; /* offsets in the command's arguments: of the value, and of a bool that says that it is there */
-    const char *help;  /* NULL: the help of the next row is also that of this one; a text may have line feeds */
+    const char *help;  /* NULL: the help of the next row is also for this one; a text may have line feeds */
 };
 
 enum { OPTIONS_MOST = 64, OPTIONS_APART = 8 };

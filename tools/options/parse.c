@@ -80,7 +80,7 @@ static int no_such_option(const struct line *line, const char *shown, const char
     return fail(EX_USAGE, "%s: no such option; see tuplescan help %s", shown, line->argv[0]);
 }
 
-/* A name that is not that of one option. `list`: of the options that it may be short for, if there are any. */
+/* A name that no option has, or more than one. `list`: of the options that it may be short for, if there are any. */
 static int refuse_name(const struct line *line, const char *word, int length, const char *list) {
     const bool is_other = strcmp(line->table->command, line->argv[0]) != 0; /* tuplescan-mpi, which has a scan, too */
     char others[100] = "";
