@@ -52,6 +52,25 @@ class Text(CommandTest):
                 self.run_command("verify", "in.csv", "out.csv", "-q", "--type", name)
                 self.run_command("verify", "plain.npy", "out.csv", "-q")
 
+    def test_values_of_every_type_are_read_as_they_were_written(self):
+        """Small ones, which are never sums; and what is beyond the type is told."""
+        for name, code, beyond in (
+                ("bool", "u1", "2"), ("i8", "i1", "128"), ("i16", "<i2", "-32769"), ("i32", "<i4", "2147483648"),
+                ("i64", "<i8", "9223372036854775808"), ("u8", "u1", "256"), ("u16", "<u2", "65536"),
+                ("u32", "<u4", "4294967296"), ("f16", None, "65520"), ("bf16", None, "1e39"), ("f32", None, "1e39"),
+                ("f64", None, "1e309")):
+            with self.subTest(type=name):
+                for made in "in.csv", "in.bin":
+                    self.run_command("gen", "--type", name, "--rows", 500, "--columns", 3, "--seed", 7, "-fo", made)
+                if code:
+                    whole = numpy.frombuffer(self.read("in.bin"), code).reshape(500, 3).astype("i8")
+                    self.assert_same(table_of(self.read("in.csv"), "i8"), whole)
+                self.run_command("scan", "in.csv", "--type", name, "-qfo", "text.npy")
+                self.run_command("scan", "in.bin", "--type", name, "--columns", 3, "-qfo", "raw.npy")
+                self.assertEqual(self.read("text.npy"), self.read("raw.npy"))
+                self.write("in.csv", beyond.encode())
+                self.assert_refused(DATA, "scan", "in.csv", "--type", name, "-o", "no.npy", says=beyond)
+
     def test_a_table_without_rows(self):
         """Has no line that would say its columns; whoever knows them does."""
         self.save("none.npy", numpy.zeros((0, 3), "f8"))
