@@ -23,6 +23,9 @@ const char *emulator_report(void);
 void emulator_clear(void);
 /* 1: misuses are kept, but not printed. */
 void emulator_quiet(int quiet);
+/* How often a worker asks in vain, before a launch whose workers all do so waits forever. A kernel that reads much of a
+ * table at once wants the eight million that it is, and small tables by far less. */
+void emulator_patience(uint64_t polls);
 
 /* The n-th call of the runtime from now on (1: the next) fails with that cudaError_t, and does nothing (what gives
  * back or waits does so nevertheless); a launch is a call too. 0: none. emulator_calls(): how many there were since

@@ -10,7 +10,8 @@ namespace {
 
 /* Without progress: more than the check for overflow reads of a table here. A count, not a time: a machine that is slow
  * asks as often as another one. */
-constexpr uint64_t MOST_POLLS = 8000000, POLLS_BETWEEN_LOOKS = 4096;
+uint64_t most_polls = 8000000;
+constexpr uint64_t POLLS_BETWEEN_LOOKS = 4096;
 constexpr uint64_t POLLS_OF_A_THREAD =
     512; /* four for each look after which kernels help themselves, twice (device.cuh) */
 constexpr uint64_t STARVED_POLLS = 256;
@@ -144,7 +145,7 @@ void look_for_hang(worker &self) {
     if (self.polls % 64 == 1)
         for (block *each : self.resident)
             complete_some_copy(*each, self.random);
-    if (self.polls > MOST_POLLS && self.polls > POLLS_OF_A_THREAD * work.threads * self.resident.size() &&
+    if (self.polls > most_polls && self.polls > POLLS_OF_A_THREAD * work.threads * self.resident.size() &&
         self.polls % POLLS_BETWEEN_LOOKS == 0 && all_wait_forever(self))
         stuck(*self.current->home, work.next < work.blocks
                                        ? "waits forever; blocks that have not started are waited for, or nothing is"
@@ -210,3 +211,5 @@ void schedule_first(worker &self) { self.current = enter_block(self, *choose_blo
 void progress() { __atomic_fetch_add(&here()->work->progress, 1, __ATOMIC_RELAXED); }
 
 } // namespace emulator
+
+void emulator_patience(uint64_t polls) { emulator::most_polls = polls; }
