@@ -103,13 +103,6 @@ static void *begin_maps(struct scan *scan, char *memory) {
     return scan_begin_maps(scan, memory, memory + count * scan->element->bytes, count);
 }
 
-/* How a call is done. Its workspace is `rows` bytes of rows of maps, and what the plan has. */
-struct planned {
-    bool appends; /* totals that a state goes on with, or is fed: stage 1, and additions on the host */
-    struct plan plan;
-    size_t rows, bytes;
-};
-
 static table_status plan_call(const struct call *call, bool totals_only, struct planned *planned) {
     const struct scan *scan = &call->scan;
     struct plan *plan = &planned->plan;
@@ -137,7 +130,7 @@ static table_status append_totals(const struct call *call) {
     if (status == TABLE_OK)
         status = state_fetch(call, &state);
     if (status == TABLE_OK)
-        status = state_add_rows(call->backend, state, &call->scan, NULL);
+        status = state_add_rows(call->backend, state, &call->scan);
     if (status == TABLE_OK)
         status = state_store(call, state);
     free(state);
@@ -174,6 +167,31 @@ table_status run_scan(struct call *call, table_report *report) {
     if (call->backend->copy_rows && call->device < 0)
         return scan_is_batch(&call->scan) ? batch_through_device(call, report) : run_through_device(call, report);
     return run_and_wait(call, report != NULL, scan_at_once, report);
+}
+
+table_status run_begin(struct run_begun *run) {
+    struct call *call = &run->call;
+    run->workspace = NULL;
+    table_status status = call->backend->open(&call->scan);
+    run->is_open = status == TABLE_OK;
+    if (status == TABLE_OK)
+        status = state_inspect(call);
+    if (status == TABLE_OK)
+        status = plan_call(call, false, &run->planned);
+    if (status == TABLE_OK && run->planned.bytes > 0)
+        status = call->backend->allocate(run->planned.bytes, &run->workspace);
+    return status == TABLE_OK ? run_planned(call, &run->planned, run->workspace) : status;
+}
+
+table_status run_end(struct run_begun *run, table_status begun) {
+    const struct backend *backend = run->call.backend;
+    if (!run->is_open)
+        return begun;
+    const table_status status = wait_after(backend, &run->call.scan, begun);
+    if (run->workspace)
+        backend->release(run->workspace);
+    backend->close(&run->call.scan);
+    return status;
 }
 
 static table_status run_on_stream(struct call *call, const table_scan_options *options, size_t *bytes) {

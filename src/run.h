@@ -22,6 +22,25 @@ table_status run_report(const struct call *call, table_strategy strategy, struct
 /* A whole call of the scan, or of column totals, at once. */
 table_status run_scan(struct call *call, table_report *report);
 
+/* How a call is done. Its workspace is `rows` bytes of rows of maps, and what the plan has. */
+struct planned {
+    bool appends; /* totals that a state goes on with, or is fed: stage 1, and additions on the host */
+    struct plan plan;
+    size_t rows, bytes;
+};
+
+/* A scan of tables where the backend works, in two halves, between which others can be queued. The second half waits,
+ * and gives back what the first one took, whatever that returned. What is begun last is ended first, so that each finds
+ * the current device as it left it. */
+struct run_begun {
+    struct call call;
+    struct planned planned;
+    void *workspace;
+    bool is_open;
+};
+table_status run_begin(struct run_begun *run);
+table_status run_end(struct run_begun *run, table_status begun);
+
 /* The call in the form that it was checked for. bytes: NULL, or where a stream form tells what it needs, no more. */
 table_status run_call(struct call *call, const table_scan_options *options, size_t *bytes);
 

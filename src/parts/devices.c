@@ -1,6 +1,7 @@
 /* The call of tuplescan/devices.h. All parts are checked, then summed: totals of each, joined on the host, and scans
- * from there, in two rounds of pool.c. Each device, and the CPU, is a lane of its own, with a thread; a device that
- * takes tables of the host through has two, so that one copies in while the other copies out. */
+ * from there, in two rounds of pool.c. The parts in the memory of devices are one lane, whose thread queues the work of
+ * all before it waits for any. The CPU is a lane, and a device that takes tables of the host through has two, so that
+ * one copies in while the other copies out. */
 #include "parts.h"
 
 #include <stdlib.h>
@@ -9,24 +10,26 @@
 #include "checked.h"
 #include "pool.h"
 #include "refusals.h"
-#include "run.h"
 #include "seconds.h"
-#include "state/state_call.h"
 #include "status.h"
 
-enum { LANES_OF_DEVICE = 3 };
-enum { PARTS_OF_DEVICE = 2 }; /* of a shared table: one copies in while the other copies out */
-/* -1: the CPU. */
+enum { PARTS_OF_DEVICE = 2 };  /* of a shared table: one copies in while the other copies out */
+enum { CPU = -1, QUEUE = -2 }; /* who works, besides the lanes of devices */
+
 static int device_of(const struct part *part) {
     return part->call.device >= 0 ? part->call.device : part->call.scan.on_device - 1;
 }
 
+static bool is_queued(const struct part *part) { return part->call.device >= 0; }
+
 /* Who works on a part in a round. The totals of host tables are made by the CPU, which is near to them. */
 static int worker_of(const struct part *part, unsigned round) {
     const int device = device_of(part);
-    if (device < 0 || round == DEVICES || (round == TOTALS && part->call.device < 0))
-        return round == DEVICES ? device : -1;
-    return LANES_OF_DEVICE * device + (part->call.device >= 0 ? 0 : 1 + (int)part->turn);
+    if (round == DEVICES)
+        return device;
+    if (is_queued(part))
+        return QUEUE;
+    return device < 0 || round == TOTALS ? CPU : PARTS_OF_DEVICE * device + (int)part->turn;
 }
 
 /* Gives each part its lane, or its device's number among the devices of the call, and returns how many there are. */
@@ -47,66 +50,108 @@ static void scan_of_part(struct scan *scan, struct sum_state *state) {
     scan->state = state;
 }
 
-/* Memory for the part's states, and the totals of its rows, which of the last part are not wanted. */
-static table_status count_part(struct call *call, void *context) {
-    struct part *part = context;
+/* Memory for the part's states, and what is found. */
+static table_status make_states(struct part *part, const struct call *call) {
     const struct scan *scan = &call->scan;
     size_t bytes;
     const table_status status = state_bytes(scan->element, scan->in.columns, &bytes);
     if (status != TABLE_OK)
         return status;
     bytes = round_up(bytes, STATE_ALIGNMENT);
-    char *memory = call->backend->host_allocate(2 * bytes);
+    const size_t all = 2 * bytes + sizeof *part->found;
+    char *memory = call->backend->host_allocate(all);
     if (!memory)
-        return status_fail(TABLE_ERROR_HOST_MEMORY, "no %zu bytes of host memory for two states", 2 * bytes);
+        return status_fail(TABLE_ERROR_HOST_MEMORY, "no %zu bytes of host memory for two states", all);
     part->owner = call->backend;
     part->range = (struct sum_state *)memory;
     part->before = (struct sum_state *)(memory + bytes);
+    part->found = (struct findings *)(memory + 2 * bytes);
+    *part->found = FINDINGS_NONE;
     state_make(part->range, scan->element, scan->in.columns, part->first_row);
-    return scan->in.rows > 0
-               ? state_add_rows(call->backend, part->range, scan, part->is_timed ? &part->tell_seconds : NULL)
-               : TABLE_OK;
+    return TABLE_OK;
 }
 
-static table_status total_part(struct part *part, bool is_last) {
-    struct call call = part->call;
-    scan_of_part(&call.scan, NULL);
-    scan_find_nothing(&call.scan);
-    if (call.device < 0)
-        call.backend = backend_cpu();
-    if (is_last)
-        call.scan.in.rows = 0;
-    return run_and_wait(&call, false, count_part, part);
+/* The totals of the part's rows; those of the last part are not wanted. */
+static table_status begin_totals(struct part *part, bool is_last) {
+    struct call *call = &part->run.call;
+    *call = part->call;
+    scan_of_part(&call->scan, NULL);
+    scan_find_nothing(&call->scan);
+    if (!is_queued(part))
+        call->backend = backend_cpu();
+    part->totals = (struct appending){
+        .backend = call->backend, .scan = &call->scan, .tell_seconds = part->is_timed ? &part->tell_seconds : NULL};
+    table_status status = call->backend->open(&call->scan);
+    part->run.is_open = status == TABLE_OK;
+    if (status == TABLE_OK)
+        status = make_states(part, call);
+    if (status != TABLE_OK || is_last || call->scan.in.rows == 0)
+        return status;
+    part->totals.state = part->range;
+    return state_begin_rows(&part->totals);
 }
 
-static table_status scan_part(struct part *part, bool is_asked) {
-    struct call call = part->call;
-    call.scan.state_ends = !is_asked && call.device >= 0;
-    scan_of_part(&call.scan, part->before);
-    scan_find_into(&call.scan, &call.scan, &part->found);
-    return run_scan(&call, NULL);
+static table_status end_totals(struct part *part, table_status status) {
+    if (part->totals.state)
+        status = state_end_rows(&part->totals, status);
+    if (part->run.is_open)
+        part->run.call.backend->close(&part->run.call.scan);
+    return status;
+}
+
+/* Before the first row there is no state, only a row to start with, or none. A scan from there takes fewer launches. */
+static void begin_without_state(struct scan *scan, const struct scan *whole) {
+    if (whole->carry_in || whole->state)
+        scan->carry_in = state_row(scan->state, scan_row_bytes(scan), STATE_START);
+    scan->state = NULL;
+}
+
+static table_status begin_scan(struct part *part, const struct scan *whole, bool is_asked) {
+    struct call *call = &part->run.call;
+    *call = part->call;
+    call->scan.state_ends = !is_asked && is_queued(part);
+    scan_of_part(&call->scan, part->before);
+    scan_find_into(&call->scan, &call->scan, part->found);
+    if (call->scan.state_ends && part->before->rows == 0 && !call->scan.element->is_map)
+        begin_without_state(&call->scan, whole);
+    return is_queued(part) ? run_begin(&part->run) : run_scan(call, NULL);
+}
+
+static table_status end_scan(struct part *part, table_status status) {
+    return is_queued(part) ? run_end(&part->run, status) : status;
 }
 
 static bool asks_end(const struct parts *parts) { return parts->whole.scan.state || parts->whole.scan.carry_out; }
 
-static table_status work_on_part(const struct parts *parts, size_t i, unsigned round) {
+static table_status begin_part(const struct parts *parts, size_t i, unsigned round) {
     const bool is_last = i + 1 == parts->count;
-    return round == TOTALS ? total_part(&parts->part[i], is_last)
-                           : scan_part(&parts->part[i], is_last && asks_end(parts));
+    return round == TOTALS ? begin_totals(&parts->part[i], is_last)
+                           : begin_scan(&parts->part[i], &parts->whole.scan, is_last && asks_end(parts));
 }
 
+static table_status end_part(struct part *part, unsigned round) {
+    return round == TOTALS ? end_totals(part, part->status) : end_scan(part, part->status);
+}
+
+/* The first failure of a part is the one that is told. */
+static void note_status(struct parts *parts, struct part *part, table_status status) {
+    if (status == TABLE_OK || part->status != TABLE_OK)
+        return;
+    part->status = status;
+    memcpy(part->detail, table_error_detail(), strlen(table_error_detail()) + 1);
+    atomic_store(&parts->failed, true);
+}
+
+/* Parts are ended from the last one to the first: see run_end(). */
 static void work_on_lane(void *job, unsigned round, unsigned lane) {
     struct parts *parts = job;
-    for (size_t i = 0; i < parts->count && !atomic_load(&parts->failed); i++) {
-        struct part *part = &parts->part[i];
-        if (part->lane[round] != lane)
-            continue;
-        part->status = work_on_part(parts, i, round);
-        if (part->status == TABLE_OK)
-            continue;
-        memcpy(part->detail, table_error_detail(), strlen(table_error_detail()) + 1);
-        atomic_store(&parts->failed, true);
-    }
+    size_t i = 0;
+    for (; i < parts->count && !atomic_load(&parts->failed); i++)
+        if (parts->part[i].lane[round] == lane)
+            note_status(parts, &parts->part[i], begin_part(parts, i, round));
+    while (i-- > 0)
+        if (parts->part[i].lane[round] == lane)
+            note_status(parts, &parts->part[i], end_part(&parts->part[i], round));
 }
 
 /* The state before each part, from the one before it. */
@@ -140,7 +185,7 @@ static void tell_findings(const struct parts *parts) {
     const struct scan *scan = &parts->part[0].call.scan;
     struct findings found = FINDINGS_NONE;
     for (size_t i = 0; i < parts->count; i++)
-        findings_add(&found, &parts->part[i].found, 0);
+        findings_add(&found, parts->part[i].found, 0);
     run_move_findings(backend_cpu(), scan, &found, true);
 }
 
@@ -150,7 +195,6 @@ static void place_parts(struct parts *parts) {
     for (size_t i = 0; i < parts->count; i++) {
         struct part *part = &parts->part[i];
         part->first_row = row;
-        part->found = FINDINGS_NONE;
         row += part->call.scan.in.rows;
         for (size_t j = i; j-- > 0;)
             if (parts->part[j].call.scan.on_device == part->call.scan.on_device) {

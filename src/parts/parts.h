@@ -6,7 +6,8 @@
 
 #include <tuplescan/devices.h>
 
-#include "validate.h"
+#include "run.h"
+#include "state/state_call.h"
 
 enum { DETAIL_BYTES = 256 };
 enum { TOTALS, SCANS, DEVICES, GROUPINGS }; /* two rounds, and the devices of the report */
@@ -19,11 +20,16 @@ struct part {
     unsigned turn;            /* of host tables on one device: they take turns */
     uint64_t first_row;       /* counted as the whole sum counts */
 
-    /* States, in memory that `owner` gave: of the part's rows, and of all rows before them, later through them. */
+    /* What is under way in a round. */
+    struct run_begun run;
+    struct appending totals;
+
+    /* States, in memory that `owner` gave: of the part's rows, and of all rows before them, later through them; and
+     * what was found in them. */
     const struct backend *owner;
     struct sum_state *range, *before;
+    struct findings *found;
 
-    struct findings found;
     bool is_timed;
     double tell_seconds;
     table_status status;

@@ -256,7 +256,7 @@ static table_status sum_piece(struct pieces *pieces, struct piece_lane *lane) {
         status = backend->follow(scan, &lane_of(pieces, pieces->begun - 1)->piece.scan);
     if (status == TABLE_OK)
         status = scan->out.data || pieces->alone ? pipeline_run(backend, &lane->plan, scan, pieces->workspace)
-                                                 : state_add_rows(backend, pieces->ends, scan, NULL);
+                                                 : state_add_rows(backend, pieces->ends, scan);
     if (status == TABLE_OK && pieces->lane_count > 1)
         status = backend->clock_mark(scan, STAGES + 1);
     return status == TABLE_OK && scan_finds(scan) ? backend->copy(scan, lane->words, lane->found, sizeof *lane->words)

@@ -111,8 +111,33 @@ table_status state_fetch(const struct call *call, struct sum_state **state);
 table_status state_store(const struct call *call, const struct sum_state *state);
 
 /* Appends the totals of the table scan->in, as sums of the state's type, to a state on the host that has begun. Waits.
- * tell_seconds: NULL, or what it takes to tell the host of them, for which it waits until they are made. */
-table_status state_add_rows(const struct backend *backend, struct sum_state *state, const struct scan *scan,
-                            double *tell_seconds);
+ */
+table_status state_add_rows(const struct backend *backend, struct sum_state *state, const struct scan *scan);
+
+/* A table of totals of blocks, each of 512 blocks of the level before; of level 0, of units. */
+enum { TOTAL_LEVELS_MOST = 8 };
+struct total_level {
+    char *seeds;             /* as stage 1 writes them: from row 1 on */
+    size_t rows, head, tail; /* blocks, and how many of them, at the front and at the back, go to the host */
+};
+
+/* state_add_rows() in two halves, between which others can be queued: the first one queues what makes the totals, and
+ * the second one waits for them and gives back what the first one took, whatever that returned. `scan` and `state` stay
+ * where they are meanwhile. Nothing counts NaNs. tell_seconds: NULL in both, or what it takes to tell the host of the
+ * totals, for which the second half waits until they are made. */
+struct appending {
+    const struct backend *backend;
+    struct sum_state *state;
+    const struct scan *scan;
+    size_t row_bytes;
+    uint64_t rising, falling; /* levels of the runs before the first whole unit, and after the last one */
+    struct total_level levels[TOTAL_LEVELS_MOST];
+    unsigned count;       /* of levels */
+    size_t rows;          /* of the ends of all levels, which the host's memory has after the runs, as appended */
+    char *host, *on;      /* on: memory of the backend, for the levels */
+    double *tell_seconds; /* NULL: not wanted */
+};
+table_status state_begin_rows(struct appending *work);
+table_status state_end_rows(struct appending *work, table_status begun);
 
 #endif

@@ -10,28 +10,8 @@
 #include "status.h"
 #include "validate.h"
 
-enum { LEVELS_MOST = 8 };
-
 /* Rows of the host's memory, after the first: runs by their levels, then the ends. */
 enum { FIRST_RISING, FIRST_FALLING = STATE_RUN_LEVELS, FIRST_END = 2 * STATE_RUN_LEVELS };
-
-/* A table of totals of blocks, each of 512 blocks of the level before; of level 0, of units. */
-struct level {
-    char *seeds;             /* as stage 1 writes them: from row 1 on */
-    size_t rows, head, tail; /* blocks, and how many of them, at the front and at the back, go to the host */
-};
-
-struct appending {
-    const struct backend *backend;
-    struct sum_state *state;
-    const struct scan *scan;
-    size_t row_bytes;
-    uint64_t rising, falling; /* levels of the runs before the first whole unit, and after the last one */
-    struct level levels[LEVELS_MOST];
-    unsigned count;  /* of levels */
-    size_t rows;     /* of the ends of all levels, which the host's memory has after the runs, as they are appended */
-    char *host, *on; /* on: memory of the backend, for the levels */
-};
 
 /* The backend's rows of values become those of the state, whose elements may be more: they are taken in place, from the
  * end of the row. */
@@ -104,9 +84,9 @@ static table_status count_rows(const struct appending *work, const struct scan *
  */
 static void cut_levels(struct appending *work, uint64_t first, size_t units) {
     for (bool more = units > 0; more;) {
-        struct level *level = &work->levels[work->count++];
+        struct total_level *level = &work->levels[work->count++];
         const uint64_t from = (first + STATE_UNIT - 1) / STATE_UNIT, to = (first + units) / STATE_UNIT;
-        *level = (struct level){.rows = units, .head = units};
+        *level = (struct total_level){.rows = units, .head = units};
         more = units > STATE_UNIT && from < to && !work->scan->element->is_map;
         if (more) {
             level->head = from * STATE_UNIT - first;
@@ -134,7 +114,7 @@ static void cut_rows(struct appending *work) {
 
 static table_status allocate(struct appending *work) {
     const size_t alignment = TABLE_WORKSPACE_ALIGNMENT;
-    size_t bytes = 0, places[LEVELS_MOST];
+    size_t bytes = 0, places[TOTAL_LEVELS_MOST];
     table_status status = TABLE_OK;
     for (unsigned i = 0; i < work->count; i++) { /* less than the table itself has, together */
         places[i] = bytes;
@@ -176,7 +156,7 @@ static table_status count_levels(struct appending *work) {
     if (status == TABLE_OK && work->count > 0)
         status = count_rows(work, scan, work->rising, inner, work->levels[0].seeds);
     for (unsigned i = 1; i < work->count && status == TABLE_OK; i++) {
-        const struct level *below = &work->levels[i - 1];
+        const struct total_level *below = &work->levels[i - 1];
         const struct scan totals = plan_sums_scan(scan, below->seeds + work->row_bytes, below->rows);
         status = count_rows(work, &totals, below->head, work->levels[i].rows * STATE_UNIT, work->levels[i].seeds);
     }
@@ -191,7 +171,7 @@ static table_status copy_ends(const struct appending *work) {
     table_status status = TABLE_OK;
     for (unsigned i = 0; i < 2 * work->count && status == TABLE_OK; i++) {
         const bool is_head = i < work->count;
-        const struct level *level = &work->levels[is_head ? i : 2 * work->count - 1 - i];
+        const struct total_level *level = &work->levels[is_head ? i : 2 * work->count - 1 - i];
         const size_t rows = is_head ? level->head : level->tail, from = is_head ? 0 : level->rows - level->tail;
         if (rows > 0)
             status = backend->copy(work->scan, to, level->seeds + (1 + from) * row_bytes, rows * row_bytes);
@@ -220,47 +200,58 @@ static void append_sums(const struct appending *work) {
                          work->host + (1 + FIRST_END + row) * work->row_bytes);
 }
 
-static table_status add_rows_of(const struct backend *backend, struct sum_state *state, const struct scan *scan,
-                                double *tell_seconds) {
-    if (scan->in.columns == 0) {
-        state->rows += scan->in.rows;
+table_status state_begin_rows(struct appending *work) {
+    if (work->scan->in.columns == 0)
         return TABLE_OK;
-    }
-    struct appending work = {.backend = backend, .state = state, .scan = scan, .row_bytes = scan_row_bytes(scan)};
-    cut_rows(&work);
-    table_status status = allocate(&work);
+    work->row_bytes = scan_row_bytes(work->scan);
+    cut_rows(work);
+    table_status status = allocate(work);
     if (status == TABLE_OK)
-        status = count_levels(&work);
-    if (status == TABLE_OK && tell_seconds)
-        status = backend->wait(scan);
+        status = count_levels(work);
+    return status == TABLE_OK && !work->tell_seconds ? copy_ends(work) : status;
+}
+
+static table_status copy_timed(struct appending *work) {
     const double counted = seconds_now();
-    if (status == TABLE_OK)
-        status = copy_ends(&work);
-    status = wait_after(backend, scan, status);
-    if (status == TABLE_OK && !scan->element->ordered)
-        append_sums(&work);
-    else if (status == TABLE_OK)
-        append_totals(&work);
-    if (tell_seconds)
-        *tell_seconds = seconds_now() - counted;
-    release(&work);
+    const table_status status = wait_after(work->backend, work->scan, copy_ends(work));
+    *work->tell_seconds = seconds_now() - counted;
     return status;
 }
 
+table_status state_end_rows(struct appending *work, table_status begun) {
+    if (work->scan->in.columns == 0) {
+        work->state->rows += work->scan->in.rows;
+        return begun;
+    }
+    table_status status = wait_after(work->backend, work->scan, begun);
+    if (status == TABLE_OK && work->tell_seconds)
+        status = copy_timed(work);
+    if (status == TABLE_OK && !work->scan->element->ordered)
+        append_sums(work);
+    else if (status == TABLE_OK)
+        append_totals(work);
+    release(work);
+    return status;
+}
+
+static table_status add_rows_of(const struct backend *backend, struct sum_state *state, const struct scan *scan) {
+    struct appending work = {.backend = backend, .state = state, .scan = scan};
+    return state_end_rows(&work, state_begin_rows(&work));
+}
+
 /* The word that counts NaN is memory of the backend. */
-table_status state_add_rows(const struct backend *backend, struct sum_state *state, const struct scan *scan,
-                            double *tell_seconds) {
+table_status state_add_rows(const struct backend *backend, struct sum_state *state, const struct scan *scan) {
     struct scan inner = *scan;
     void *word;
     if (!scan->load.nans)
-        return add_rows_of(backend, state, scan, tell_seconds);
+        return add_rows_of(backend, state, scan);
     table_status status = backend->allocate(sizeof *scan->load.nans, &word);
     if (status != TABLE_OK)
         return status;
     inner.load.nans = word;
     status = backend->fill(scan, word, 0, sizeof *scan->load.nans);
     if (status == TABLE_OK)
-        status = add_rows_of(backend, state, &inner, tell_seconds);
+        status = add_rows_of(backend, state, &inner);
     if (status == TABLE_OK)
         status = backend->copy(scan, scan->load.nans, word, sizeof *scan->load.nans);
     status = wait_after(backend, scan, status);
