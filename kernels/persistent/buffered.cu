@@ -26,9 +26,8 @@
 #include "persistent/stage2/prefix_blocks.cuh"
 #include "tile/first_rows.cuh"
 
-/* ABOVE: results are exclusive, each the inclusive one of the row above. CHECKED: the pass may be checked for overflow.
- */
-template <class SHAPE, bool ABOVE, bool CHECKED> struct buffered_policy {
+/* Exclusive results are each the inclusive one of the row above. CHECKED: the pass may be checked for overflow. */
+template <class SHAPE, results RESULTS, bool CHECKED> struct buffered_policy {
     typedef typename SHAPE::Input Input;
     typedef typename SHAPE::Sum Sum;
     typedef pass_state<Sum> State;
@@ -40,13 +39,23 @@ template <class SHAPE, bool ABOVE, bool CHECKED> struct buffered_policy {
      * taken by a choice (f64 of 7 columns spills 28 bytes more for it); otherwise if the pass says so. */
     static constexpr bool SKIPS_NAN =
         std::is_same<Input, Sum>::value && !may_reorder<Sum>() && !are_tables<SHAPE>::value;
-    static constexpr bool MAY_BULK_LOAD = loads_in_bulk<SHAPE, ABOVE>();
+    static constexpr bool ABOVE = RESULTS != results::INCLUSIVE, MAY_PUT_ASIDE = ABOVE && has_few_registers<SHAPE>();
+    static constexpr bool MAY_BULK_LOAD =
+        loads_in_bulk<SHAPE, ABOVE>() && !(MAY_PUT_ASIDE && RESULTS == results::EXCLUSIVE);
     static_assert(!MAY_BULK_LOAD || SHAPE::WIDENED || SHAPE::STAGED, "rows of few columns, side by side on vectors");
     /* A vote on NaNs keeps loads before sums, too. Without it f64 is 0.02 slower, and with it f32 of 4 columns spills:
      * docs/lab/2026-11-29.md#nans-skipped-and-integers-that-become-floats-in-one-pass */
     static constexpr bool VOTES_ON_NAN = SKIPS_NAN && sizeof(Sum) == 8 && !MAY_BULK_LOAD;
-    static constexpr size_t TILE_BYTES =
-        sizeof(buffered_tile<SHAPE, ABOVE>) + (puts_aside<SHAPE, ABOVE>() ? sizeof(aside_tile<SHAPE>) : 0);
+
+    /* Whether values are put aside, where a bulk tile lies otherwise. */
+    static HOST_DEVICE bool puts_aside(const tile_pass &pass) {
+        return MAY_PUT_ASIDE && makes_exclusive<RESULTS>(pass);
+    }
+    static size_t tile_bytes(const tile_pass &pass) {
+        return sizeof(tile_buffer<SHAPE, ABOVE>) + (puts_aside(pass)  ? sizeof(aside_tile<SHAPE>)
+                                                    : pass.bulk_loads ? sizeof(bulk_tile<SHAPE>)
+                                                                      : 0);
+    }
 
     /* A lane's part of a tile in registers. */
     struct Lane {
@@ -59,14 +68,14 @@ template <class SHAPE, bool ABOVE, bool CHECKED> struct buffered_policy {
     const State &state;
     const unsigned tiles, prefix_blocks;
     typedef buffered_block<SHAPE> block;
-    buffered_tile<SHAPE, ABOVE> &buffered;
+    tile_buffer<SHAPE, ABOVE> &buffered;
     aside_tile<SHAPE> &aside; /* or else: */
     bulk_tile<SHAPE> &bulk;
 
     DEVICE buffered_policy(const tile_pass &pass_, const State &state_, unsigned char *memory, unsigned tiles_,
                            unsigned prefix_blocks_, unsigned arrival)
         : pass(pass_), state(state_), tiles(tiles_), prefix_blocks(prefix_blocks_),
-          buffered(*reinterpret_cast<buffered_tile<SHAPE, ABOVE> *>(memory)),
+          buffered(*reinterpret_cast<tile_buffer<SHAPE, ABOVE> *>(memory)),
           aside(*reinterpret_cast<aside_tile<SHAPE> *>(&buffered + 1)),
           bulk(*reinterpret_cast<bulk_tile<SHAPE> *>(&buffered + 1)) {
         const unsigned number = block_index();
@@ -77,9 +86,10 @@ template <class SHAPE, bool ABOVE, bool CHECKED> struct buffered_policy {
         block_barrier();
     }
 
-    DEVICE static warp_row<SHAPE> *ends() {
+    DEVICE bool exclusive() const { return makes_exclusive<RESULTS>(pass); }
+    DEVICE warp_row<SHAPE> *ends() const {
         if constexpr (ABOVE && SHAPE::UNITS > 1)
-            return block::ends();
+            return exclusive() ? block::ends() : nullptr;
         return nullptr;
     }
     DEVICE bool bulk_loads() const { return MAY_BULK_LOAD && copies_in_bulk() && (!SHAPE::WIDENED || pass.bulk_loads); }
@@ -131,7 +141,7 @@ template <class SHAPE, bool ABOVE, bool CHECKED> struct buffered_policy {
         if (CHECKED)
             publish_magnitude<SHAPE>(pass, state, tile, block::magnitudes());
         scan_warps<SHAPE>(lane.place, block::totals(), lane.values, lane.before);
-        if (puts_aside<SHAPE, ABOVE>())
+        if (puts_aside(pass))
             put_aside<SHAPE>(aside, lane.values);
     }
     DEVICE void poll(unsigned due, Lane &) {
@@ -154,13 +164,18 @@ template <class SHAPE, bool ABOVE, bool CHECKED> struct buffered_policy {
     DEVICE void write(unsigned due, Lane &) {
         const tile_place place = tile_place_of<SHAPE>(pass, due);
         if constexpr (!sums_wrap<SHAPE>() && SHAPE::UNITS == 1)
-            leave_end<SHAPE>(pass, state, place, buffered, block::prefixes());
+            leave_end<SHAPE>(pass, state, exclusive(), place, buffered, block::prefixes());
         with_result<SHAPE::LOOSE>(pass.result, [&](auto kind) {
-            finish_buffered<SHAPE, ABOVE, decltype(kind)::value>(pass, place, buffered, block::prefixes(), ends());
+            constexpr value_kind KIND = decltype(kind)::value;
+            if constexpr (ABOVE)
+                if (exclusive())
+                    return finish_buffered<SHAPE, true, KIND>(pass, place, buffered, block::prefixes(), ends());
+            if constexpr (RESULTS != results::EXCLUSIVE)
+                finish_buffered<SHAPE, false, KIND>(pass, place, buffered, block::prefixes(), nullptr);
         });
     }
     DEVICE unsigned put_back(unsigned, Lane &lane) {
-        if (puts_aside<SHAPE, ABOVE>())
+        if (puts_aside(pass))
             take_back<SHAPE>(aside, lane.values);
         buffer_tile<SHAPE, ABOVE>(buffered, lane.values, lane.before);
         return block::next_tile();
@@ -206,6 +221,18 @@ template <class SHAPE> HOST_DEVICE constexpr bool has_unchecked() {
     return SHAPE::VECTOR > 1 && looks_at_values<SHAPE>() && sizeof(typename SHAPE::Sum) == 4;
 }
 
+/* Whether one kernel makes both kinds of results, where inclusive ones lose nothing by it: of single columns of all but
+ * floats of 4 and 8 bytes, and of few columns where registers are enough.
+ * docs/lab/2026-11-29.md#one-kernel-for-both-kinds-of-results */
+template <class SHAPE> HOST_DEVICE constexpr bool makes_either() {
+    typedef typename SHAPE::Sum Sum;
+    if (is_from_integer<typename SHAPE::Input, Sum>())
+        return false;
+    if (SHAPE::VECTOR == 1)
+        return sums_wrap<SHAPE>() || (SHAPE::LOOSE && SHAPE::LANES > 1);
+    return !has_few_registers<SHAPE>() && SHAPE::LANES == 1 && (SHAPE::COLUMNS < 4 || SHAPE::COLUMNS == 5);
+}
+
 struct buffered_launcher {
     static constexpr bool BUFFERS = true;
     persistent_call call;
@@ -227,28 +254,36 @@ struct buffered_launcher {
     }
 
     template <class SHAPE> int run_buffered(const tile_pass &pass, unsigned tiles) const {
-        if (pass.any.without_nan && !buffered_policy<SHAPE, false, true>::SKIPS_NAN)
+        if (pass.any.without_nan && !buffered_policy<SHAPE, results::INCLUSIVE, true>::SKIPS_NAN)
             return static_cast<int>(cudaErrorNotSupported);
-        if constexpr (is_from_integer<typename SHAPE::Input, typename SHAPE::Sum>()) {
-            if (pass.exclusive) /* so rare that the separate stages do */
-                return static_cast<int>(cudaErrorNotSupported);
-        } else if (pass.exclusive) {
-            return run_plan<SHAPE, buffered_policy<SHAPE, true, true>>(pass, tiles);
-        }
         if constexpr (has_unchecked<SHAPE>())
-            if (!pass.first_overflow)
-                return run_plan<SHAPE, buffered_policy<SHAPE, false, false>>(pass, tiles);
-        return run_plan<SHAPE, buffered_policy<SHAPE, false, true>>(pass, tiles);
+            if (!pass.first_overflow && !pass.exclusive)
+                return run_results<SHAPE, results::INCLUSIVE, false>(pass, tiles);
+        if constexpr (makes_either<SHAPE>())
+            return run_results<SHAPE, results::EITHER, true>(pass, tiles);
+        else
+            return pass.exclusive ? run_exclusive<SHAPE>(pass, tiles)
+                                  : run_results<SHAPE, results::INCLUSIVE, true>(pass, tiles);
+    }
+    template <class SHAPE> int run_exclusive(const tile_pass &pass, unsigned tiles) const {
+        if constexpr (is_from_integer<typename SHAPE::Input, typename SHAPE::Sum>())
+            return static_cast<int>(cudaErrorNotSupported); /* so rare that the separate stages do */
+        else
+            return run_results<SHAPE, results::EXCLUSIVE, true>(pass, tiles);
+    }
+    template <class SHAPE, results RESULTS, bool CHECKED> int run_results(const tile_pass &pass, unsigned tiles) const {
+        return run_plan<SHAPE, buffered_policy<SHAPE, RESULTS, CHECKED>>(pass, tiles);
     }
 
     /* Where tiles are loaded in bulk, two blocks of a multiprocessor have to find room, or the algorithm without bulk
      * copies takes the table: its blocks may have all shared memory, with the bytes that are reserved here. */
     template <class SHAPE, class POLICY> int run_plan(tile_pass pass, unsigned tiles) const {
-        const bool may = POLICY::MAY_BULK_LOAD && (!SHAPE::WIDENED || (may_bulk && may_bulk_load(pass)));
+        const bool may = POLICY::MAY_BULK_LOAD && !POLICY::puts_aside(pass) &&
+                         (!SHAPE::WIDENED || (may_bulk && may_bulk_load(pass)));
         const int error = may ? code_copies_in_bulk(persistent_kernel<POLICY>, &pass.bulk_loads) : 0;
         if (error != 0)
             return error;
-        const size_t tile = POLICY::TILE_BYTES + (pass.bulk_loads ? sizeof(bulk_tile<SHAPE>) : 0);
+        const size_t tile = POLICY::tile_bytes(pass);
         const size_t adding = prefix_block_bytes<SHAPE>(pass.columns), shared = tile > adding ? tile : adding;
         const size_t block = shared + buffered_block<SHAPE>::BYTES;
         const buffered_plan<SHAPE> plan = {pass,
@@ -278,7 +313,7 @@ struct batch_panels_launcher : buffered_launcher {
                       !SHAPE::LOOSE && !is_halved<SHAPE>()) {
             if (pass.columns != SHAPE::PANEL)
                 return static_cast<int>(cudaErrorNotSupported);
-            typedef buffered_policy<table_panels<SHAPE>, false, false> policy;
+            typedef buffered_policy<table_panels<SHAPE>, results::INCLUSIVE, false> policy;
             static_assert(!policy::MAY_BULK_LOAD, "what comes by itself is one table");
             tile_pass made = pass;
             made.panels = static_cast<unsigned>(batch.ranges.count);

@@ -6,16 +6,15 @@
 
 /* Each unit of the tile is summed by itself. A warp's vectors of a step lie side by side, as they do in the table, but
  * each row of banks, eight vectors, is permuted by its number: lanes that access their own vectors, VECTORS apart, meet
- * in no bank, whatever power of two divides VECTORS; nor do lanes that take vectors in the order of the table. ABOVE:
- * the values one row above are wanted. Aligned for the bulk tile after it (bulk_tile.cuh). */
-template <class SHAPE, bool ABOVE> struct alignas(LINE_BYTES) buffered_tile {
+ * in no bank, whatever power of two divides VECTORS; nor do lanes that take vectors in the order of the table. It is
+ * aligned for the bulk tile after it (bulk_tile.cuh). */
+template <class SHAPE> struct alignas(LINE_BYTES) buffered_tile {
     typedef vector_of<typename SHAPE::Sum, SHAPE::VECTOR> vector;
     static constexpr unsigned VECTORS = SHAPE::VALUES / SHAPE::VECTOR, BANKS = 8;
     static constexpr unsigned EVEN = power_of_two_in(VECTORS);
     static constexpr unsigned APART = EVEN > BANKS ? EVEN : BANKS, FLIPS = (EVEN < BANKS ? EVEN : BANKS) - 1;
     static_assert(!SHAPE::STAGED || SHAPE::PARTS == 1, "vectors of a step lie side by side");
     vector vectors[SHAPE::WARPS][SHAPE::STEPS][WARP_LANES * VECTORS];
-    warp_row<SHAPE> before[ABOVE ? SHAPE::WARPS : 1]; /* the sums of the rows of its unit before each warp */
 
     DEVICE static unsigned place_of(unsigned number) { return number ^ (number / APART & FLIPS); }
     DEVICE vector &in_order(unsigned step, unsigned number) {
@@ -26,6 +25,13 @@ template <class SHAPE, bool ABOVE> struct alignas(LINE_BYTES) buffered_tile {
     }
 };
 
+/* A tile of which the values one row above may be wanted. */
+template <class SHAPE> struct above_tile : buffered_tile<SHAPE> {
+    warp_row<SHAPE> before[SHAPE::WARPS]; /* the sums of the rows of its unit before each warp */
+};
+template <class SHAPE, bool ABOVE> using tile_buffer =
+    typename std::conditional<ABOVE, above_tile<SHAPE>, buffered_tile<SHAPE>>::type;
+
 /* The warp that has the last row of a unit. */
 template <class SHAPE> DEVICE unsigned last_warp_of(unsigned unit) {
     return SHAPE::WARP_UNITS > 1 ? unit / SHAPE::WARP_UNITS : (unit + 1) * SHAPE::UNIT_WARPS - 1;
@@ -33,8 +39,8 @@ template <class SHAPE> DEVICE unsigned last_warp_of(unsigned unit) {
 
 /* The total of a unit of the tile, or of the tile where it is a part of a unit, in a column of the panel: the value in
  * its last row. Rows beyond the table add nothing. */
-template <class SHAPE, bool ABOVE>
-DEVICE typename SHAPE::Sum buffered_total(const buffered_tile<SHAPE, ABOVE> &buffered, unsigned unit, unsigned column) {
+template <class SHAPE>
+DEVICE typename SHAPE::Sum buffered_total(const buffered_tile<SHAPE> &buffered, unsigned unit, unsigned column) {
     const unsigned lane = WARP_LANES - SHAPE::LANES + column / SHAPE::COLUMNS;
     const unsigned value = SHAPE::VALUES - SHAPE::COLUMNS + column % SHAPE::COLUMNS;
     const unsigned step = (unit % SHAPE::WARP_UNITS + 1) * SHAPE::UNIT_STEPS - 1;
@@ -51,9 +57,7 @@ template <class SHAPE> struct aside_tile {
     static constexpr unsigned VECTORS = (ALL * 3 + 7) / 8;
     vector vectors[VECTORS][SHAPE::THREADS];
 };
-template <class SHAPE, bool ABOVE> HOST_DEVICE constexpr bool puts_aside() {
-    return ABOVE && SHAPE::WARPS == BLOCK_WARPS;
-}
+template <class SHAPE> HOST_DEVICE constexpr bool has_few_registers() { return SHAPE::WARPS == BLOCK_WARPS; }
 
 template <class SHAPE> DEVICE void put_aside(aside_tile<SHAPE> &aside, tile_values<SHAPE> &values) {
     UNROLL
@@ -66,16 +70,21 @@ template <class SHAPE> DEVICE void take_back(const aside_tile<SHAPE> &aside, til
         value_of<SHAPE>(values, k) = aside.vectors[k / SHAPE::VECTOR][thread_index()].at[k % SHAPE::VECTOR];
 }
 
-template <class SHAPE, bool ABOVE> DEVICE void buffer_tile(buffered_tile<SHAPE, ABOVE> &buffered,
+template <class SHAPE>
+DEVICE void buffer_before(above_tile<SHAPE> &buffered, const typename SHAPE::Sum (&before)[SHAPE::COLUMNS]) {
+    const unsigned lane = thread_index() % WARP_LANES;
+    UNROLL
+    for (unsigned c = 0; c < SHAPE::COLUMNS && lane < SHAPE::LANES; c++)
+        buffered.before[thread_index() / WARP_LANES][lane * SHAPE::COLUMNS + c] = before[c];
+}
+
+template <class SHAPE, bool ABOVE> DEVICE void buffer_tile(tile_buffer<SHAPE, ABOVE> &buffered,
                                                            const tile_values<SHAPE> &values,
                                                            const typename SHAPE::Sum (&before)[SHAPE::COLUMNS]) {
-    const unsigned lane = thread_index() % WARP_LANES;
     if (ABOVE || SHAPE::STAGED)
         warp_barrier(WARP_ALL); /* all lanes have read the tile that was buffered here */
-    if (ABOVE && lane < SHAPE::LANES)
-        UNROLL
-    for (unsigned c = 0; c < SHAPE::COLUMNS; c++)
-        buffered.before[thread_index() / WARP_LANES][lane * SHAPE::COLUMNS + c] = before[c];
+    if constexpr (ABOVE)
+        buffer_before<SHAPE>(buffered, before);
     UNROLL
     for (unsigned step = 0; step < SHAPE::STEPS; step++)
         UNROLL
@@ -84,9 +93,8 @@ template <class SHAPE, bool ABOVE> DEVICE void buffer_tile(buffered_tile<SHAPE, 
             values[step][k / SHAPE::COLUMNS][k % SHAPE::COLUMNS];
 }
 
-template <class SHAPE, bool ABOVE>
-DEVICE void load_buffered_step(buffered_tile<SHAPE, ABOVE> &buffered, unsigned step,
-                               typename SHAPE::Sum (&values)[SHAPE::ROWS][SHAPE::COLUMNS]) {
+template <class SHAPE> DEVICE void load_buffered_step(buffered_tile<SHAPE> &buffered, unsigned step,
+                                                      typename SHAPE::Sum (&values)[SHAPE::ROWS][SHAPE::COLUMNS]) {
     UNROLL
     for (unsigned k = 0; k < SHAPE::VALUES; k++)
         values[k / SHAPE::COLUMNS][k % SHAPE::COLUMNS] =
@@ -94,7 +102,7 @@ DEVICE void load_buffered_step(buffered_tile<SHAPE, ABOVE> &buffered, unsigned s
 }
 
 /* The value one row above a lane's first row of a buffered step, prefix included: row_above() with `before`. */
-template <class SHAPE> DEVICE void row_above_buffered(buffered_tile<SHAPE, true> &buffered, unsigned step,
+template <class SHAPE> DEVICE void row_above_buffered(buffered_tile<SHAPE> &buffered, unsigned step,
                                                       const warp_row<SHAPE> &prefixes,
                                                       typename SHAPE::Sum (&before)[SHAPE::COLUMNS],
                                                       typename SHAPE::Sum (&above)[SHAPE::COLUMNS]) {
@@ -158,13 +166,13 @@ template <class SHAPE> DEVICE order_prefixes<SHAPE> prefixes_in_order(const warp
 /* finish_step() where a lane has several vectors, one at a time: that takes few registers, which the next tile's values
  * have. All lanes write side by side: by its own vectors, each would go to a sector of its own, half filled. */
 template <class SHAPE, class TARGET>
-DEVICE void finish_in_order(const tile_place &place, buffered_tile<SHAPE, false> &buffered, unsigned step,
-                            const TARGET &to, const order_prefixes<SHAPE> &prefixes) {
+DEVICE void finish_in_order(const tile_place &place, buffered_tile<SHAPE> &buffered, unsigned step, const TARGET &to,
+                            const order_prefixes<SHAPE> &prefixes) {
     const unsigned in_table = step_values<SHAPE>(place, step);
     UNROLL
     for (unsigned v = 0; v < buffered.VECTORS; v++) {
         const unsigned number = v * WARP_LANES + thread_index() % WARP_LANES;
-        typename buffered_tile<SHAPE, false>::vector part = buffered.in_order(step, number);
+        typename buffered_tile<SHAPE>::vector part = buffered.in_order(step, number);
         UNROLL
         for (unsigned k = 0; k < SHAPE::VECTOR; k++)
             part.at[k] = prefixes[(v * WARP_LANES * SHAPE::VECTOR + k) % SHAPE::COLUMNS] + part.at[k];
@@ -175,14 +183,14 @@ DEVICE void finish_in_order(const tile_place &place, buffered_tile<SHAPE, false>
 /* finish_in_order() of exclusive results: each lane finishes its own vectors where they are, as it knows the values
  * above them, and then all are written in order. */
 template <class SHAPE, class TARGET>
-DEVICE void finish_above(const tile_place &place, buffered_tile<SHAPE, true> &buffered, unsigned step, const TARGET &to,
+DEVICE void finish_above(const tile_place &place, buffered_tile<SHAPE> &buffered, unsigned step, const TARGET &to,
                          const warp_row<SHAPE> &prefixes, typename SHAPE::Sum (&before)[SHAPE::COLUMNS]) {
     const unsigned in_table = step_values<SHAPE>(place, step);
     typename SHAPE::Sum above[SHAPE::COLUMNS];
     row_above_buffered<SHAPE>(buffered, step, prefixes, before, above);
     UNROLL
     for (unsigned v = 0; v < buffered.VECTORS; v++) {
-        typename buffered_tile<SHAPE, true>::vector part = buffered.of_lane(step, v);
+        typename buffered_tile<SHAPE>::vector part = buffered.of_lane(step, v);
         UNROLL
         for (unsigned k = 0; k < SHAPE::VECTOR; k++) {
             const unsigned c = (v * SHAPE::VECTOR + k) % SHAPE::COLUMNS;
@@ -228,7 +236,7 @@ DEVICE void add_left_tile(const tile_place &place, const tile_prefixes<SHAPE> &p
 /* The value above the first step of a buffered tile, prefix included. Above the first row of a unit it is the end of
  * the unit above; above the tile's first row, whose true value the tile does not know, it is the prefix
  * (tile/first_rows.cuh). */
-template <class SHAPE> DEVICE void before_buffered(const tile_place &place, buffered_tile<SHAPE, true> &buffered,
+template <class SHAPE> DEVICE void before_buffered(const tile_place &place, above_tile<SHAPE> &buffered,
                                                    const tile_prefixes<SHAPE> &prefixes, const warp_row<SHAPE> *ends,
                                                    const typename SHAPE::Sum (&prefix)[SHAPE::COLUMNS],
                                                    typename SHAPE::Sum (&before)[SHAPE::COLUMNS]) {
@@ -247,9 +255,8 @@ template <class SHAPE> DEVICE void before_buffered(const tile_place &place, buff
 
 /* finish_buffered() where a lane has several vectors: the rows of a step lie side by side. */
 template <class SHAPE, bool ABOVE, class TARGET>
-DEVICE void finish_staged(const tile_place &place, buffered_tile<SHAPE, ABOVE> &buffered,
-                          const tile_prefixes<SHAPE> &prefixes, typename SHAPE::Sum (&before)[SHAPE::COLUMNS],
-                          const TARGET &lane_to) {
+DEVICE void finish_staged(const tile_place &place, buffered_tile<SHAPE> &buffered, const tile_prefixes<SHAPE> &prefixes,
+                          typename SHAPE::Sum (&before)[SHAPE::COLUMNS], const TARGET &lane_to) {
     TARGET to = lane_to - thread_index() % WARP_LANES * SHAPE::VALUES;
     KEEP_LOOP
     for (unsigned first = 0; first < SHAPE::STEPS; first += SHAPE::UNIT_STEPS) {
@@ -267,7 +274,7 @@ DEVICE void finish_staged(const tile_place &place, buffered_tile<SHAPE, ABOVE> &
 
 /* finish_buffered() where a lane has one vector, given the prefixes of the first step and where its results go. */
 template <class SHAPE, bool ABOVE, class TARGET>
-DEVICE void finish_steps(const tile_pass &pass, const tile_place &place, buffered_tile<SHAPE, ABOVE> &buffered,
+DEVICE void finish_steps(const tile_pass &pass, const tile_place &place, buffered_tile<SHAPE> &buffered,
                          const tile_prefixes<SHAPE> &prefixes, typename SHAPE::Sum (&prefix)[SHAPE::COLUMNS],
                          typename SHAPE::Sum (&before)[SHAPE::COLUMNS], TARGET to) {
     UNROLL
@@ -288,7 +295,7 @@ DEVICE void finish_steps(const tile_pass &pass, const tile_place &place, buffere
 /* Takes a buffered tile from its prefixes to its results, of a KIND, step by step. `ends`: the inclusive results of the
  * last row of each of its units, if they are several and results are exclusive. */
 template <class SHAPE, bool ABOVE, value_kind KIND>
-DEVICE void finish_buffered(const tile_pass &pass, const tile_place &place, buffered_tile<SHAPE, ABOVE> &buffered,
+DEVICE void finish_buffered(const tile_pass &pass, const tile_place &place, tile_buffer<SHAPE, ABOVE> &buffered,
                             const tile_prefixes<SHAPE> &prefixes, const warp_row<SHAPE> *ends) {
     typename SHAPE::Sum prefix[SHAPE::COLUMNS], before[SHAPE::COLUMNS] = {};
     lane_prefix_of<SHAPE>(place, prefixes, 0, prefix);

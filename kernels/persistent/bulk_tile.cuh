@@ -28,15 +28,15 @@ template <class SHAPE> struct bulk_tile {
     unsigned parity[SHAPE::WARPS]; /* of the next tile: each warp counts for itself */
 };
 
-/* Whether there is room for such a tile and a buffered one beside the tiles of another block of the multiprocessor, and
- * none is taken by an aside_tile. */
+/* Whether there is room for such a tile and a buffered one beside the tiles of another block of the multiprocessor.
+ * ABOVE: the buffered tile may be one of exclusive results. */
 constexpr size_t RESERVED_BYTES = 1 << 10; /* of shared memory, for each block */
 constexpr size_t BLOCK_BYTES = (228 << 10) / 2 - RESERVED_BYTES, OTHER_BYTES = 128;
 template <class SHAPE, bool ABOVE> HOST_DEVICE constexpr bool loads_in_bulk() {
     const size_t ends = ABOVE && SHAPE::UNITS > 1 ? SHAPE::UNITS : 0;
     const size_t rows = (SHAPE::TOTALS + SHAPE::UNITS + ends) * sizeof(warp_row<SHAPE>);
-    return SHAPE::VECTOR > 1 && SHAPE::SHARES == 1 && !puts_aside<SHAPE, ABOVE>() &&
-           sizeof(bulk_tile<SHAPE>) + sizeof(buffered_tile<SHAPE, ABOVE>) + rows + OTHER_BYTES <= BLOCK_BYTES;
+    return SHAPE::VECTOR > 1 && SHAPE::SHARES == 1 &&
+           sizeof(bulk_tile<SHAPE>) + sizeof(tile_buffer<SHAPE, ABOVE>) + rows + OTHER_BYTES <= BLOCK_BYTES;
 }
 
 /* Whether a table can be copied in bulk: it is one panel without gaps, and begins where copies may. */

@@ -17,7 +17,8 @@ template <class SHAPE, bool ABOVE> struct packed_policy {
     static constexpr unsigned THREADS = SHAPE::THREADS, BLOCKS = 2, LAG = 1;
     static constexpr unsigned PREFIX_BLOCKS_ALONE = 2; /* prefix blocks that have a multiprocessor each to themselves */
     static constexpr bool CHAINS = true, MAY_CHECK = true, MAY_BULK_LOAD = false;
-    static constexpr size_t TILE_BYTES = sizeof(packed_tile<SHAPE>);
+    static bool puts_aside(const tile_pass &) { return false; }
+    static size_t tile_bytes(const tile_pass &) { return sizeof(packed_tile<SHAPE>); }
 
     /* A lane's part of a tile in registers. */
     struct Lane {

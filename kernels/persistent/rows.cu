@@ -15,16 +15,19 @@
 
 constexpr unsigned MOST_SHARES = 4; /* tiles of a chunk */
 
-/* Whether exclusive passes have a kernel of their own: of floats, as inclusive ones spill up to 28 bytes in a kernel
- * for both, but not where they were integers; and of bytes, where a branch at each row costs 0.04 to 0.08 of memcpy (u8
- * to u32 on an H200, inclusive, at 256 columns 0.883 to 0.806, at 1024 0.886 to 0.815). */
-enum class row_results { EITHER, INCLUSIVE, EXCLUSIVE };
+/* Whether exclusive passes have a kernel of their own: of floats in ragged rows, which lose 0.01 to 0.05 of memcpy in a
+ * kernel for both, but not where f32 becomes f64, or where they were integers; and of bytes, where a branch at each row
+ * costs 0.04 to 0.08 (u8 to u32 on an H200, inclusive, at 256 columns 0.883 to 0.806, at 1024 0.886 to 0.815).
+ * docs/lab/2026-11-29.md#one-kernel-for-both-kinds-of-results */
 template <class SHAPE> HOST_DEVICE constexpr bool has_exclusive() {
+    typedef typename SHAPE::Input Input;
     typedef typename SHAPE::Sum Sum;
-    return SHAPE::KEPT_ROWS == 0 || (!std::is_integral<Sum>::value && !is_from_integer<typename SHAPE::Input, Sum>());
+    const bool is_ragged = SHAPE::APART && !SHAPE::PIECES;
+    return SHAPE::KEPT_ROWS == 0 || (is_ragged && (std::is_same<Input, Sum>::value || input_traits<Input>::LOOSE) &&
+                                     !std::is_integral<Sum>::value);
 }
 
-template <class SHAPE, row_results RESULTS> struct rows_policy {
+template <class SHAPE, results RESULTS> struct rows_policy {
     typedef typename SHAPE::Input Input;
     typedef typename SHAPE::Sum Sum;
     typedef ring_state<Sum> State;
@@ -52,9 +55,7 @@ template <class SHAPE, row_results RESULTS> struct rows_policy {
         : pass(pass_), state(state_), tiles(tiles_), prefix_blocks(prefix_blocks_), arrival(arrival_), shared(shared_),
           block(*reinterpret_cast<row_block<SHAPE> *>(shared)), turn(0) {}
 
-    DEVICE bool exclusive() const {
-        return RESULTS == row_results::EITHER ? pass.exclusive : RESULTS == row_results::EXCLUSIVE;
-    }
+    DEVICE bool exclusive() const { return makes_exclusive<RESULTS>(pass); }
     DEVICE bool scans_totals() const { return block_index() < prefix_blocks; }
     DEVICE void scan_totals() {
         grid_meet(arrival);
@@ -127,7 +128,7 @@ template <class SHAPE, row_results RESULTS> struct rows_policy {
         if constexpr (BULK_LOADS)
             write_rows<SHAPE>(pass, exclusive(), lane.place, memory);
         else
-            write_bytes<SHAPE, RESULTS == row_results::EXCLUSIVE>(pass, lane.place, memory, lane.values);
+            write_bytes<SHAPE, RESULTS == results::EXCLUSIVE>(pass, lane.place, memory, lane.values);
     }
     /* The next tile is fetched here, by the block's last lane when the lane's warp has written: a tile that is fetched
      * early is loaded late, and all tiles after it wait. DENSE, strips share warps: all wait for all. */
@@ -243,11 +244,11 @@ struct rows_launcher {
                                        (pass.rows + chunk - 1) / chunk};
         int error;
         if constexpr (!has_exclusive<SHAPE>())
-            error = launch_persistent<rows_policy<SHAPE, row_results::EITHER>>(call, made, plan);
+            error = launch_persistent<rows_policy<SHAPE, results::EITHER>>(call, made, plan);
         else if (!pass.exclusive)
-            error = launch_persistent<rows_policy<SHAPE, row_results::INCLUSIVE>>(call, made, plan);
+            error = launch_persistent<rows_policy<SHAPE, results::INCLUSIVE>>(call, made, plan);
         else
-            error = launch_persistent<rows_policy<SHAPE, row_results::EXCLUSIVE>>(call, made, plan);
+            error = launch_persistent<rows_policy<SHAPE, results::EXCLUSIVE>>(call, made, plan);
         return launch_first_rows<SHAPE>(error, made, plan.left_in(call), call.stream);
     }
 };

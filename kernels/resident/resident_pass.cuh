@@ -38,9 +38,6 @@
 /* Whether small tables of this number of columns may take a little longer. */
 template <class SHAPE> HOST_DEVICE constexpr bool is_rare() { return SHAPE::PANEL != 1 && SHAPE::PANEL != FEW_COLUMNS; }
 
-/* Which results a kernel is for. */
-enum class results { INCLUSIVE, EXCLUSIVE, EITHER };
-
 /* A block's shared memory. HELD is the policy's own part. */
 template <class SHAPE, class HELD> struct resident_shared {
     warp_rows<SHAPE> totals;
@@ -191,7 +188,7 @@ template <class SHAPE, class PREFIX, results RESULTS> KERNEL LAUNCH_BOUNDS(BLOCK
     const bool works = !PREFIX::SKIPS || thread_index() / WARP_LANES * SHAPE::WARP_ROWS < end;
     resident_begin<SHAPE>(from, works, values);
     if (works) {
-        if (RESULTS == results::EXCLUSIVE || (RESULTS == results::EITHER && pass.exclusive))
+        if (makes_exclusive<RESULTS>(pass))
             resident_finish<SHAPE, true>(from, values);
         else
             resident_finish<SHAPE, false>(from, values);
@@ -202,11 +199,11 @@ template <class SHAPE, class PREFIX, results RESULTS> KERNEL LAUNCH_BOUNDS(BLOCK
 }
 
 /* The kernel for a pass. Floats are added a level of the tree at a time, which leaves no register for a branch where
- * a multiprocessor has two blocks: so they have a kernel for each kind of results there. So have integers of 1 and of
- * 4 columns that are as wide as their sums, where it is worth 0.1 to 0.3 us of a small table. Widened integers, and
- * values of ANY type, have one for both. */
+ * a multiprocessor has two blocks: so they have a kernel for each kind of results there, but where f32 becomes f64 in
+ * few lanes. So have integers of 1 and of 4 columns that are as wide as their sums, where it is worth 0.1 to 0.3 us of
+ * a small table. Widened integers, and values of ANY type, have one for both. */
 template <class SHAPE, class PREFIX> static auto resident_kernel_for(const tile_pass &pass) {
-    if constexpr (SHAPE::ANY || PREFIX::EITHER || (SHAPE::WIDENED && sums_wrap<SHAPE>()))
+    if constexpr (SHAPE::ANY || PREFIX::EITHER || (SHAPE::WIDENED && (sums_wrap<SHAPE>() || SHAPE::LANES <= 4)))
         return resident_kernel<SHAPE, PREFIX, results::EITHER>;
     else
         return pass.exclusive ? resident_kernel<SHAPE, PREFIX, results::EXCLUSIVE>

@@ -167,6 +167,12 @@ struct tile_pass {
     ptrdiff_t in_table, out_table; /* from one panel to the next, where these are tables */
 };
 
+/* What results a kernel makes. EITHER: those that the pass asks for, by branches that all threads take together. */
+enum class results { EITHER, INCLUSIVE, EXCLUSIVE };
+template <results RESULTS> HOST_DEVICE bool makes_exclusive(const tile_pass &pass) {
+    return RESULTS == results::EITHER ? pass.exclusive : RESULTS == results::EXCLUSIVE;
+}
+
 /* How far a column is from the first one, given how far tables are from each other if panels are tables. */
 template <class SHAPE> DEVICE ptrdiff_t column_offset(size_t column, [[maybe_unused]] ptrdiff_t table) {
     if constexpr (are_tables<SHAPE>::value)

@@ -158,10 +158,9 @@ DEVICE void wait_for_prefixes(const tile_pass &pass, const pass_state<typename S
  * other code where each half is a function. The inclusive results of each unit's last row go to `ends` where results
  * are exclusive, and are left as leave_end() does it. All lanes of one warp call it together, while no warp writes to
  * the tile. */
-template <class SHAPE, bool ABOVE>
-DEVICE void wait_for_units(const tile_pass &pass, const pass_state<typename SHAPE::Sum> &state, unsigned tile,
-                           bool chain, const buffered_tile<SHAPE, ABOVE> &buffered, tile_prefixes<SHAPE> &prefixes,
-                           warp_row<SHAPE> *ends) {
+template <class SHAPE> DEVICE void wait_for_units(const tile_pass &pass, const pass_state<typename SHAPE::Sum> &state,
+                                                  unsigned tile, bool chain, const buffered_tile<SHAPE> &buffered,
+                                                  tile_prefixes<SHAPE> &prefixes, warp_row<SHAPE> *ends) {
     typedef typename SHAPE::Sum Sum;
     constexpr unsigned ACROSS = power_of_two_above(SHAPE::PANEL), LEVELS = tree_level_of(SHAPE::UNITS);
     static_assert(ACROSS * SHAPE::UNITS <= WARP_LANES && SHAPE::SHARES == 1, "a lane for each");
@@ -194,9 +193,9 @@ DEVICE void wait_for_units(const tile_pass &pass, const pass_state<typename SHAP
         return;
     prefixes[unit][in_panel] = prefix;
     const Sum end = combine(prefix, own);
-    if (ABOVE)
+    if (ends)
         ends[unit][in_panel] = end;
-    if (ABOVE && unit == SHAPE::UNITS - 1)
+    if (ends && unit == SHAPE::UNITS - 1)
         state.lasts[row * pass.columns + column] = end;
     if (is_last_row<SHAPE>(pass, row) && unit == (pass.rows - 1) % SHAPE::TILE_ROWS / UNIT_ROWS)
         store_carry(state.carry_out, column, end);
@@ -207,12 +206,13 @@ DEVICE void wait_for_units(const tile_pass &pass, const pass_state<typename SHAP
 /* Leaves the end of a tile of floats, of no more rows than a unit: the inclusive results of its last row go to the
  * first rows of exclusive results, if it ends a chunk, and to the caller, if it ends the table. It is called by the
  * warp that has that row, before it writes. */
-template <class SHAPE, bool ABOVE>
-DEVICE void leave_end(const tile_pass &pass, const pass_state<typename SHAPE::Sum> &state, const tile_place &place,
-                      const buffered_tile<SHAPE, ABOVE> &buffered, const tile_prefixes<SHAPE> &prefixes) {
+template <class SHAPE> DEVICE void leave_end(const tile_pass &pass, const pass_state<typename SHAPE::Sum> &state,
+                                             bool exclusive, const tile_place &place,
+                                             const buffered_tile<SHAPE> &buffered,
+                                             const tile_prefixes<SHAPE> &prefixes) {
     typedef typename SHAPE::Sum Sum;
     const bool is_last = is_last_row<SHAPE>(pass, place.chunk);
-    const bool leaves = ABOVE && place.chunk % SHAPE::SHARES == SHAPE::SHARES - 1;
+    const bool leaves = exclusive && place.chunk % SHAPE::SHARES == SHAPE::SHARES - 1;
     const unsigned lane = thread_index() % WARP_LANES;
     if ((!leaves && !(is_last && state.carry_out)) || thread_index() / WARP_LANES != SHAPE::WARPS - 1)
         return;
