@@ -36,7 +36,10 @@ def programs(folder):
 
 
 def foreign(package):
-    """What files of the package need that is neither in it nor of the C library."""
+    """What files of the package need that is neither in it nor of the C library; and whether fma(), which processors
+    without such an instruction call, is another one than the C library's. That of ziglang's run-time library is linked
+    as soon as anything else of it is, and rounds wrongly: fma(-0x1.eb851eb851eb8p-57, -0x1.7d9999999999ap+6, -16) is
+    -16 by it."""
     own = programs(package)
     brought = {path.name for path in own}
     for path in own:
@@ -44,6 +47,8 @@ def foreign(package):
         print(f'{path.relative_to(package)} needs {" ".join(needed)}')
         strangers = [name for name in needed if name not in brought and not C_LIBRARY.fullmatch(name)]
         yield from (f'{path.name} needs {name}' for name in strangers)
+        if re.search(r'FUNC .* \d+ fma$', output('readelf', '-sW', str(path)), re.M):
+            yield f"{path.name} has an fma() of its own"
 
 
 def add(root, files, kept=()):
