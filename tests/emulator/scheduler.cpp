@@ -15,8 +15,10 @@ constexpr uint64_t POLLS_BETWEEN_LOOKS = 4096;
 constexpr uint64_t POLLS_OF_A_THREAD =
     512; /* four for each look after which kernels help themselves, twice (device.cuh) */
 constexpr uint64_t STARVED_POLLS = 256;
-/* The machine may give what is yielded to another program, for milliseconds: a worker that has work does it seldom. */
+/* The machine may give what is yielded to another program, for milliseconds: a worker that has work does it seldom, and
+ * so does one that has asked in vain for long, which may be forever. */
 constexpr unsigned CHANGES_A_YIELD = 64;
+constexpr uint64_t POLLS_WITH_YIELDS = 32768;
 
 unsigned choose_bit(uint32_t bits, unsigned order, random_numbers &random) {
     if (order == 0)
@@ -183,7 +185,8 @@ void go_on() {
         self.random.one_in(self.work->plan.leave_block) ? nullptr : choose_in_block(self, in, from.index / LANES);
     if (!to) {
         in.turn = ~uint32_t(0);
-        if (self.work->plan.system_threads && (self.polls >= STARVED_POLLS || self.random.one_in(CHANGES_A_YIELD)))
+        const bool starved = self.polls >= STARVED_POLLS && self.polls < POLLS_WITH_YIELDS;
+        if (self.work->plan.system_threads && (starved || self.random.one_in(CHANGES_A_YIELD)))
             sched_yield();
         to = enter_block(self, *choose_block(self));
     }
