@@ -72,14 +72,14 @@ def pack(wheel, folder, built=None):
         kernels.write_bytes(Path(built).read_bytes() if built else archive.read(library))
         if f'[{kernels.name}]' not in output('readelf', '-dW', kernels):
             subprocess.run(['patchelf', '--set-soname', kernels.name, kernels], check=True)
-        if built:
-            subprocess.run(['strip', '--strip-unneeded', kernels], check=True)
         (info / 'licenses/LICENSE').write_bytes(archive.read(licence))
         (info / 'METADATA').write_text(METADATA.format(version=version))
         lines = ['Wheel-Version: 1.0', 'Generator: tuplescan', 'Root-Is-Purelib: false']
         lines += [f'Tag: py3-none-{tag.split("-")[2]}' for tag in tags]
         (info / 'WHEEL').write_text('\n'.join([*lines, '']))
-        faults = list(foreign(Path(place)))
+        faults = list(foreign(Path(place))) # which reads the names that strip removes
+        if built:
+            subprocess.run(['strip', '--strip-unneeded', kernels], check=True)
         newest = versions(r'GLIBC_(\d+)\.(\d+)', output('readelf', '-VW', kernels))[-1]
         promised = versions(r'manylinux_(\d+)_(\d+)_', ' '.join(tags)) or [newest]
         if newest > promised[0]:
