@@ -210,6 +210,34 @@ template <class V> DEVICE void store_vector(V *to, const V &value) {
     __stwt(reinterpret_cast<word *>(to), reinterpret_cast<const word &>(value));
 }
 
+/* A value of 4 or 8 bytes at an index, or if it is not there anything: that at another index. And a value that goes to
+ * an index, if it is wanted. Either takes five instructions, where the compiler takes up to ten. */
+template <class V> DEVICE V load_at_or(const V *first, unsigned index, int other, bool is_there) {
+    typename device_word<sizeof(V)>::type bits;
+    if constexpr (sizeof(V) == 4)
+        asm volatile("{\n.reg .pred p;\n.reg .b32 i;\n.reg .b64 at;\nsetp.ne.u32 p, %4, 0;\nselp.s32 i, %2, %3, p;\n"
+                     "mad.wide.s32 at, i, 4, %1;\nld.global.b32 %0, [at];\n}"
+                     : "=r"(bits)
+                     : "l"(first), "r"(index), "r"(other), "r"(unsigned(is_there)));
+    else
+        asm volatile("{\n.reg .pred p;\n.reg .b32 i;\n.reg .b64 at;\nsetp.ne.u32 p, %5, 0;\nselp.s32 i, %3, %4, p;\n"
+                     "mad.wide.s32 at, i, 8, %2;\nld.global.v2.b32 {%0, %1}, [at];\n}"
+                     : "=r"(bits.x), "=r"(bits.y)
+                     : "l"(first), "r"(index), "r"(other), "r"(unsigned(is_there)));
+    return reinterpret_cast<const V &>(bits);
+}
+template <class V> DEVICE void store_at_if(V *first, unsigned index, V value, bool is_there) {
+    const auto bits = reinterpret_cast<const typename device_word<sizeof(V)>::type &>(value);
+    if constexpr (sizeof(V) == 4)
+        asm volatile("{\n.reg .pred p;\n.reg .b64 at;\nsetp.ne.u32 p, %3, 0;\nmad.wide.u32 at, %2, 4, %1;\n"
+                     "@p st.global.wt.b32 [at], %0;\n}" ::"r"(bits),
+                     "l"(first), "r"(index), "r"(unsigned(is_there)));
+    else
+        asm volatile("{\n.reg .pred p;\n.reg .b64 at;\nsetp.ne.u32 p, %4, 0;\nmad.wide.u32 at, %3, 8, %2;\n"
+                     "@p st.global.wt.v2.b32 [at], {%0, %1};\n}" ::"r"(bits.x),
+                     "r"(bits.y), "l"(first), "r"(index), "r"(unsigned(is_there)));
+}
+
 #include "cache.cuh"
 #include "copies.cuh"
 #include "grid.cuh"

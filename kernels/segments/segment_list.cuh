@@ -61,7 +61,7 @@ struct segment_list {
           segments(runs + segment_list_runs(pass_.window)), top(0), first_segment(0), rows(0) {}
 
     /* The last segment that begins before a row, which is a multiple of UNIT_ROWS; or segment 0. */
-    DEVICE uint64_t last_segment_above(uint64_t row) const {
+    static DEVICE uint64_t last_segment_above(const segment_pass &pass, uint64_t row) {
         const uint64_t of_units = row >> UNIT_BITS;
         if (of_units == 0)
             return 0;
@@ -80,8 +80,8 @@ struct segment_list {
         const uint64_t begin = window * of_window, bottom = begin + of_window;
         words->top = begin;
         words->rows = of_window;
-        words->first_segment = last_segment_above(begin);
-        words->last_segment = last_segment_above(bottom);
+        words->first_segment = last_segment_above(pass, begin);
+        words->last_segment = last_segment_above(pass, bottom);
         const uint64_t first = piece_from(pass.where.range(words->first_segment), begin);
         const uint64_t end = piece_from(pass.where.range(words->last_segment), bottom);
         words->first_row = first < bottom ? static_cast<unsigned>(first - begin) : 0;

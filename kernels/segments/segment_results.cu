@@ -1,6 +1,6 @@
 /* Segments in one pass: a value is read once and written once. */
 #include "operators/operator_launch.cuh"
-#include "segments/segment_rounds.cuh"
+#include "segments/segment_column.cuh"
 
 constexpr unsigned LOG_MOST_LANES = 3;   /* side by side */
 constexpr unsigned LOG_STAGED_LANES = 1; /* rows of more vectors are not staged */
@@ -56,10 +56,20 @@ template <class OPS> KERNEL LAUNCH_BOUNDS(EACH_THREADS, 1) segment_ends_kernel(s
     });
 }
 
-/* Whether the cells of a table are one column that is one row of vectors. */
-template <class VALUE> static bool is_one_column(const cell_table &table, size_t columns) {
-    return columns == 1 && table.stride == 1 && table.access == cell_access::VALUES &&
-           reinterpret_cast<uintptr_t>(table.data) % VECTOR_BYTES == 0;
+template <class OPS> static int launch_column(const kernel_segmented_pass &from, const segment_pass &pass) {
+    const auto kernel = segment_column_kernel<OPS>;
+    const size_t bytes = SEGMENT_WARPS * column_memory<typename OPS::Value>::bytes(pass.wants_segments),
+                 tiles = from.pass.rows / UNIT_ROWS + from.pass.rows / COLUMN_WINDOW + 2,
+                 most = tiles / SEGMENT_WARPS + 1;
+    unsigned blocks = 0;
+    int error = allow_shared_bytes(kernel);
+    if (error == 0 && tiles > INT32_MAX)
+        error = static_cast<int>(cudaErrorInvalidConfiguration);
+    if (error == 0)
+        error = resident_blocks(kernel, SEGMENT_THREADS, bytes, &blocks);
+    blocks = blocks < most ? blocks : static_cast<unsigned>(most);
+    return error == 0 && from.pass.rows > 0 ? launch(kernel, blocks, SEGMENT_THREADS, bytes, from.pass.stream, pass)
+                                            : error;
 }
 
 template <class OPS, segment_form FORM>
@@ -123,14 +133,18 @@ static segment_pass make_segment_pass(const kernel_segmented_pass &from, const s
     return pass;
 }
 
+/* Whether values of one column lie side by side, as they are kept. */
+static inline bool is_column(const cell_table &table) {
+    return table.access == cell_access::VALUES && table.stride == 1;
+}
 /* Whether the form can do all that the pass wants: vectors have no way to put results elsewhere. */
 template <class VALUE, segment_form FORM>
 static bool takes_pass(const kernel_segmented_pass &from, const segment_pass &pass) {
     if (FORM == segment_form::CELLS)
         return true;
     if (FORM == segment_form::ONE_COLUMN)
-        return !from.pass.load.without_nan && is_one_column<VALUE>(pass.cells.in, from.pass.columns) &&
-               (!from.pass.out || is_one_column<VALUE>(pass.cells.out, from.pass.columns));
+        return from.pass.columns == 1 && !from.has_offsets && !from.pass.load.without_nan && is_column(pass.cells.in) &&
+               (!from.pass.out || is_column(pass.cells.out));
     const cell_access in = FORM == segment_form::SMALL_VECTORS ? cell_access::SMALL_VECTORS : cell_access::VECTORS;
     const cell_access out = pass.cells.out.access;
     if (FORM == segment_form::STAGED_VECTORS && pass.cells.log_across > LOG_STAGED_LANES)
@@ -158,7 +172,11 @@ int run_segment_results(const kernel_segmented_pass &from, segment_plan &plan) {
             if (is_taken && (from.carry_out || from.has_offsets))
                 error = launch(segment_ends_kernel<Ops>, each_blocks(from.segments.count * from.pass.columns),
                                EACH_THREADS, 0, from.pass.stream, pass);
-            if (is_taken && error == 0)
+            if (!is_taken || error != 0)
+                return is_taken;
+            if constexpr (FORM == segment_form::ONE_COLUMN)
+                error = launch_column<Ops>(from, pass);
+            else
                 error = launch_segment_tiles<Ops, FORM>(from, pass);
             return is_taken;
         };

@@ -9,12 +9,9 @@
 
 #include "segments/segment_units.cuh"
 
-/* A thread's share of a tile of one column of f32, and of the rows below its window. */
-constexpr unsigned VECTORS_AHEAD = 5;
-
 template <class OPS, segment_form FORM> struct segment_tile {
     typedef typename OPS::Value Value;
-    static constexpr unsigned COLUMNS = segment_columns<Value, FORM>(), VECTOR = VECTOR_BYTES / sizeof(Value);
+    static constexpr unsigned COLUMNS = segment_columns<Value, FORM>();
     static constexpr bool IS_STAGED = is_staged(FORM), IS_SMALL = FORM == segment_form::SMALL_VECTORS;
     typedef vector_of<Value, COLUMNS> vector;
     typedef Value run_values[COLUMNS][RUN_OF_PIECE];
@@ -52,7 +49,7 @@ template <class OPS, segment_form FORM> struct segment_tile {
         column = 0;
     }
 
-    DEVICE unsigned log_across() const { return FORM == segment_form::ONE_COLUMN ? 0 : pass.cells.log_across; }
+    DEVICE unsigned log_across() const { return pass.cells.log_across; }
 
     static DEVICE unsigned windows(uint64_t rows, unsigned window) {
         return static_cast<unsigned>((rows + window - 1) / window);
@@ -114,41 +111,9 @@ template <class OPS, segment_form FORM> struct segment_tile {
         const cell_access access = pass.cells.in.access;
         if (FORM == segment_form::CELLS && (access != cell_access::VALUES || pass.cells.in.any.without_nan))
             return load_cell_tile(pass.cells.in, pass.cells, place, OPS::nothing(), &cells->at[0], [](Value) {});
-        if (FORM == segment_form::ONE_COLUMN)
-            return load_column();
         each_cell([&](unsigned row, unsigned of_tile) {
             copy_ahead<sizeof(vector)>(cell(row, of_tile), row_of(pass.cells.in, row, of_tile));
         });
-    }
-    /* Some vectors at a time. */
-    DEVICE void load_column() const {
-        typedef vector_of<Value, VECTOR> rows;
-        const Value *const from = reinterpret_cast<const Value *>(pass.cells.in.data) + place.first_row;
-        const unsigned down = block_threads() * VECTOR;
-        KEEP_LOOP
-        for (unsigned first = (place.missing / VECTOR + thread_index()) * VECTOR; first < place.rows;
-             first += VECTORS_AHEAD * down) {
-            rows values[VECTORS_AHEAD];
-            UNROLL
-            for (unsigned k = 0; k < VECTORS_AHEAD; k++) {
-                const unsigned row = first + k * down;
-                values[k] = rows{};
-                if (row >= place.missing && row + VECTOR <= place.rows)
-                    values[k] = load_vector(reinterpret_cast<const rows *>(from + row));
-                else if (row < place.rows)
-                    for (unsigned j = 0; j < VECTOR; j++)
-                        values[k].at[j] = place.has_row(row + j) ? load_vector(from + row + j) : Value(0);
-            }
-            UNROLL
-            for (unsigned k = 0; k < VECTORS_AHEAD; k++) {
-                if (first + k * down >= place.rows)
-                    break;
-                vector *const to = cell(first + k * down, 0);
-                UNROLL
-                for (unsigned j = 0; j < VECTOR; j++)
-                    to[j].at[0] = values[k].at[j];
-            }
-        }
     }
     DEVICE void store_cells_of_tile() const {
         if constexpr (FORM == segment_form::CELLS)
@@ -159,32 +124,11 @@ template <class OPS, segment_form FORM> struct segment_tile {
                     results.at[k] = cell(row, from + k)->at[0];
                 return results;
             });
-        else if constexpr (FORM == segment_form::ONE_COLUMN)
-            store_column();
         else
             each_cell([&](unsigned row, unsigned of_tile) {
                 store_vector(reinterpret_cast<vector *>(row_of(pass.cells.out, row, of_tile)), *cell(row, of_tile));
             });
     }
-    DEVICE void store_column() const {
-        Value *const to = reinterpret_cast<Value *>(pass.cells.out.data) + place.first_row;
-        UNROLL_SOME
-        for (unsigned row = (place.missing / VECTOR + thread_index()) * VECTOR; row < place.rows;
-             row += block_threads() * VECTOR) {
-            vector_of<Value, VECTOR> results;
-            const vector *const from = cell(row, 0);
-            UNROLL
-            for (unsigned j = 0; j < VECTOR; j++)
-                results.at[j] = from[j].at[0];
-            if (row >= place.missing && row + VECTOR <= place.rows)
-                store_vector(reinterpret_cast<vector_of<Value, VECTOR> *>(to + row), results);
-            else
-                for (unsigned j = 0; j < VECTOR; j++)
-                    if (place.has_row(row + j))
-                        store_vector(to + row + j, results.at[j]);
-        }
-    }
-
     DEVICE bool has_column() const { return lane * COLUMNS < place.columns; }
     /* Calls visit(number, its cell) for the rows that a run may have, from a row on, or for the first half of them. */
     template <class VISIT> DEVICE void walk_cells(unsigned row, bool is_long, const VISIT &visit) const {

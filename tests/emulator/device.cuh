@@ -159,6 +159,17 @@ template <class V> DEVICE void store_vector(V *to, const V &value, EMULATOR_SITE
         memcpy(to, &value, sizeof(V));
 }
 
+template <class V> DEVICE V load_at_or(const V *first, unsigned index, int other, bool is_there, EMULATOR_SITE) {
+    const V value = load_vector(is_there ? first + index : first + other, file, line);
+    V anything;
+    memset(static_cast<void *>(&anything), 0xff, sizeof anything);
+    return is_there ? value : anything;
+}
+template <class V> DEVICE void store_at_if(V *first, unsigned index, V value, bool is_there, EMULATOR_SITE) {
+    if (is_there)
+        store_vector(first + index, value, file, line);
+}
+
 DEVICE uint32_t load_kept(const uint32_t *from, EMULATOR_SITE) { return load_vector(from, file, line); }
 DEVICE uint32_t load_passing(const uint32_t *from, EMULATOR_SITE) { return load_vector(from, file, line); }
 DEVICE uint32_t load_of_line(const uint32_t *from, EMULATOR_SITE) { return load_vector(from, file, line); }
