@@ -122,12 +122,8 @@ KERNEL LAUNCH_BOUNDS(EACH_THREADS, 1)
  * block call it together. */
 DEVICE uint64_t sum_before_thread(uint64_t own, uint64_t most, uint64_t *warp_sums, uint64_t &all) {
     const unsigned lane = thread_index() % WARP_LANES, warp = thread_index() / WARP_LANES;
-    uint64_t sum = own, before = 0;
-    UNROLL
-    for (unsigned apart = 1; apart < WARP_LANES; apart *= 2) {
-        const uint64_t left = warp_shuffle_up(WARP_ALL, sum, apart);
-        sum = lane >= apart ? add_up_to(most, left, sum) : sum;
-    }
+    const uint64_t sum = sum_in_warp(own, [&](uint64_t a, uint64_t b) { return add_up_to(most, a, b); });
+    uint64_t before = 0;
     const uint64_t left = warp_shuffle_up(WARP_ALL, sum, 1);
     if (lane == WARP_LANES - 1)
         warp_sums[warp] = sum;

@@ -79,11 +79,11 @@ template <class SUM> DEVICE SUM take_away(SUM both, SUM left) {
 
 /* The sum of the values of the lanes through this one, added in no particular order, so that its bits may differ from
  * the tree's unless may_reorder<SUM>(). All lanes of the warp call it together. */
-template <class SUM> DEVICE SUM sum_in_warp(SUM value) {
+template <class SUM, class JOIN = join_by_adding> DEVICE SUM sum_in_warp(SUM value, const JOIN &join = JOIN()) {
     UNROLL
     for (unsigned apart = 1; apart < WARP_LANES; apart *= 2) {
         const SUM left = warp_shuffle_up(WARP_ALL, value, apart);
-        value = combine(thread_index() % WARP_LANES >= apart ? left : SUM(0), value);
+        value = join(thread_index() % WARP_LANES >= apart ? left : SUM(0), value);
     }
     return value;
 }
