@@ -171,14 +171,15 @@ struct kernel_segments {
  * the segments from the last one to the first, and is_reversed says so; offsets, keys, and rows of carries are where
  * the caller has them. */
 struct kernel_segmented_pass {
-    struct kernel_pass pass;    /* out is NULL where only carry_out is wanted */
-    kernel_operation operation; /* not KERNEL_LINEAR */
-    table_type kept;            /* the type of its values inside: no float, if they are products */
+    struct kernel_pass pass; /* out is NULL where only carry_out is wanted */
+    kernel_operation operation;
+    table_type kept; /* the type of its values inside */
     struct kernel_segments segments;
     int is_reversed;
     int has_offsets; /* out has segments.count rows more: before each segment's results the value that it begins with */
-    const void *carry_in; /* NULL: the operation's own start */
-    void *carry_out;      /* NULL: not wanted; perhaps carry_in */
+    const void *carry_in;          /* NULL: the operation's own start */
+    void *carry_out;               /* NULL: not wanted; perhaps carry_in */
+    struct kernel_factors factors; /* of KERNEL_LINEAR; the first row of a segment has none of a row before */
 };
 
 /* Bytes, for a table and segments that may be anywhere in memory, of a workspace that is aligned to 256 and whose

@@ -126,9 +126,6 @@ table_status refuse_operation(const struct call *call) {
 
 table_status refuse_segments(const struct call *call, uint64_t count) {
     const struct element *element = call->scan.element;
-    if (element->is_map)
-        return status_fail(TABLE_ERROR_BACKEND, "%s on the CUDA backend do not know segments yet",
-                           element_plural(element));
     if (element->operation == TABLE_PRODUCT && call->scan.first_overflow)
         return status_fail(TABLE_ERROR_BACKEND,
                            "products of segments on the CUDA backend do not know first_overflow yet");

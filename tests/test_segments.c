@@ -175,30 +175,44 @@ static void close_memory(const struct trial *t, struct block *block, void *to) {
     block_close(block);
 }
 
-static void call(const struct trial *t, const table_view *in, const table_view *out, const table_segments *segments,
-                 table_scan_options *options) {
+/* a: the coefficients of a recurrence. */
+static void call_on_stream(const struct trial *t, const table_view *a, const table_view *in, const table_view *out,
+                           const table_segments *segments, table_scan_options *options) {
     struct block workspace;
-    if (!t->streamed) {
-        const table_view a = factors_of(t);
-        require(t,
-                (t->operation == TABLE_RECURRENCE ? table_segmented_linear_recurrence(&a, in, out, segments, options)
-                                                  : table_segmented_prefix_sum(in, out, segments, options)) == TABLE_OK,
-                "the call");
-        return;
-    }
+    size_t *const bytes = &options->workspace_bytes;
     options->stream = t->way->stream_open();
     require(t,
-            table_segmented_prefix_sum_workspace(in, out, segments, options, &options->workspace_bytes) == TABLE_OK &&
-                block_open(&workspace, t->way->memory, options->workspace_bytes, 0, EDGE_FRONT),
+            (a ? table_segmented_linear_recurrence_workspace(a, in, out, segments, options, bytes)
+               : table_segmented_prefix_sum_workspace(in, out, segments, options, bytes)) == TABLE_OK &&
+                block_open(&workspace, t->way->memory, *bytes, 0, EDGE_FRONT),
             "the workspace");
     options->workspace = workspace.address;
     require(t,
-            table_segmented_prefix_sum_async(in, out, segments, options) == TABLE_OK &&
+            (a ? table_segmented_linear_recurrence_async(a, in, out, segments, options)
+               : table_segmented_prefix_sum_async(in, out, segments, options)) == TABLE_OK &&
                 t->way->stream_wait(options->stream),
             "the call on a stream");
     t->way->stream_close(options->stream);
     require(t, block_surroundings_intact(&workspace), "around the workspace");
     block_close(&workspace);
+}
+
+static void call(const struct trial *t, const table_view *in, const table_view *out, const table_segments *segments,
+                 table_scan_options *options) {
+    struct block factors;
+    table_view all_a = factors_of(t);
+    const table_view *const a = t->operation == TABLE_RECURRENCE ? &all_a : NULL;
+    if (a)
+        all_a.data = open_memory(t, &factors, t->a_rows * t->a_columns * element_size(t->pair.in), t->a);
+    if (t->streamed)
+        call_on_stream(t, a, in, out, segments, options);
+    else
+        require(t,
+                (a ? table_segmented_linear_recurrence(a, in, out, segments, options)
+                   : table_segmented_prefix_sum(in, out, segments, options)) == TABLE_OK,
+                "the call");
+    if (a)
+        close_memory(t, &factors, t->a);
 }
 
 static void open_tables(const struct trial *t, struct table *in, struct table *out, size_t out_rows) {
@@ -315,10 +329,8 @@ static void check(struct trial *t) {
 
 /* What the CUDA backend does not know. */
 static bool is_refused(const struct trial *t) {
-    const bool is_map =
-        t->operation == TABLE_RECURRENCE || (t->operation == TABLE_PRODUCT && element_is_float(t->pair.out));
     return t->way->backend == TABLE_BACKEND_CUDA &&
-           (!t->way->direct || is_map || (t->options.first_overflow && t->operation != TABLE_SUM));
+           (!t->way->direct || (t->options.first_overflow && t->operation != TABLE_SUM));
 }
 
 static void check_refused(const struct trial *t) {
@@ -385,7 +397,7 @@ static void vary(struct trial *t) {
     t->options.first_overflow = !t->totals && !is_float && is_checked && random_once_in(random, 2) ? &somewhere : NULL;
     t->options.skipped = t->options.skip_nan ? &somewhere : NULL;
     t->in_place = t->pair.in == t->pair.out && !t->options.offsets && !t->totals && random_once_in(random, 3);
-    t->streamed = t->way->direct && !is_recurrence && random_once_in(random, 3);
+    t->streamed = t->way->direct && random_once_in(random, 3);
     t->options.shifted_coefficients = is_recurrence && !t->options.carry_in && random_once_in(random, 3);
     t->same_carry = !t->totals && t->options.carry_in && t->options.carry_out && random_once_in(random, 2);
 }

@@ -80,8 +80,8 @@ typedef struct table_segments {
  *                 of carry_in there: the bits of the whole for integers, maxima and minima. Sums of floats have them by
  *                 table_prefix_sum() of that one segment with a state.
  *
- * On CUDA: tables in device memory, fewer than 2^32 - 1 segments (with keys or flags: rows), no products of floats, and
- * first_overflow of sums alone (BACKEND otherwise).
+ * On CUDA: tables in device memory, fewer than 2^32 - 1 segments (with keys or flags: rows), and first_overflow of sums
+ * alone (BACKEND otherwise).
  *
  * Errors: as table_prefix_sum(), and SHAPE for a wrong offset, length or number of segments; on the CPU all are found
  * before anything is written. */
@@ -106,7 +106,7 @@ TABLE_API table_status table_segmented_prefix_sum_async(const table_view *in, co
  * options: as for table_linear_recurrence() and above. shifted_coefficients: the first row of a segment has zeros,
  * which let no carry_in through (ARGUMENT); first_coefficients and coefficient_step are refused (ARGUMENT).
  *
- * On CUDA it is not there yet (BACKEND). */
+ * On CUDA as above; a thread takes a unit of rows, so that it is far from the speed of memory. */
 TABLE_API table_status table_segmented_linear_recurrence(const table_view *a, const table_view *b, const table_view *h,
                                                          const table_segments *segments,
                                                          const table_scan_options *options);

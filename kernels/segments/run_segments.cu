@@ -29,13 +29,21 @@ static uint64_t most_segments(const kernel_segmented_pass &from) {
     return is_counted(from.segments.kind) || limit < from.pass.rows ? limit : from.pass.rows;
 }
 
-/* The tables of totals. */
+/* The tables of totals; or of maps, which have four values each. */
+static void cut_map_totals(const kernel_segmented_pass &from, segment_cutter &cutter, segment_plan &plan) {
+    constexpr size_t VALUES = 4;
+    const size_t value = type_bytes(from.kept), cells = plan.unit_rows;
+    plan.totals = cutter.cut(cells * VALUES * value, from.pass.columns);
+    plan.prefixes = cutter.cut(cells * value, from.pass.columns);
+}
 static void cut_totals(const kernel_segmented_pass &from, segment_cutter &cutter, segment_plan &plan) {
     const size_t each =
         type_bytes(from.kept) == 4 ? sizeof(tile_descriptor<uint32_t>) : sizeof(tile_descriptor<uint64_t>);
     size_t rows = 0;
     plan.unit_rows = from.pass.rows > 0 ? (from.pass.rows - 1) >> UNIT_BITS : 0;
     plan.owners = cutter.cut<uint32_t>(plan.unit_rows, sizeof(uint32_t));
+    if (is_of_maps(from))
+        return cut_map_totals(from, cutter, plan);
     for (unsigned level = 0; level < BLOCK_LEVELS; level++) {
         plan.level_rows[level] = rows;
         rows += plan.unit_rows >> BLOCK_PART_BITS * level;
@@ -52,7 +60,8 @@ static bool make_plan(const kernel_segmented_pass &from, void *workspace, segmen
     plan.where.rows = rows;
     plan.where.is_wide = rows > UINT32_MAX;
     plan.where.is_reversed = from.is_reversed != 0;
-    plan.where.offsets = cutter.cut(most_segments(from) + 1, plan.where.is_wide ? sizeof(uint64_t) : sizeof(uint32_t));
+    plan.most_segments = most_segments(from);
+    plan.where.offsets = cutter.cut(plan.most_segments + 1, plan.where.is_wide ? sizeof(uint64_t) : sizeof(uint32_t));
     if (from.segments.kind != KERNEL_SEGMENT_OFFSETS)
         plan.chunk_sums = cutter.cut<uint64_t>(items / CHUNK_LEAST + 1, sizeof(uint64_t));
     plan.carry_in = from.carry_in;
@@ -64,7 +73,7 @@ static bool make_plan(const kernel_segmented_pass &from, void *workspace, segmen
     if (columns > 0)
         cut_totals(from, cutter, plan);
     plan.bytes = cutter.bytes;
-    return cutter.fits && most_segments(from) < UINT32_MAX;
+    return cutter.fits && plan.most_segments < UINT32_MAX;
 }
 
 size_t kernel_segments_workspace(const kernel_segmented_pass *pass) {
@@ -128,5 +137,7 @@ int kernel_run_segments(const kernel_segmented_pass *pass, void *workspace) {
         error = static_cast<int>(cudaMemsetAsync(plan.totals, 0, plan.total_bytes, stream));
     if (error == 0)
         error = count_nans(*pass, plan);
-    return error == 0 ? run_segment_results(*pass, plan) : error;
+    if (error != 0)
+        return error;
+    return is_of_maps(*pass) ? run_segment_maps(*pass, plan) : run_segment_results(*pass, plan);
 }

@@ -147,7 +147,9 @@ struct segment_plan {
     size_t unit_rows;
     size_t level_rows[BLOCK_LEVELS];
     void *totals;
-    size_t total_bytes;
+    size_t total_bytes; /* which are cleared */
+    void *prefixes;     /* of units whose elements are maps */
+    size_t most_segments;
     size_t bytes;
     size_t shared_bytes, enough_tiles; /* the most that a block may have; tiles that keep the device busy */
 };
@@ -167,6 +169,11 @@ HOST_DEVICE constexpr bool is_counted(kernel_segment_kind kind) {
     return kind == KERNEL_SEGMENT_OFFSETS || kind == KERNEL_SEGMENT_LENGTHS;
 }
 
+/* Whether elements are maps (operators/operator_ops.cuh). */
+static inline bool is_of_maps(const kernel_segmented_pass &pass) {
+    return pass.operation == KERNEL_LINEAR || (pass.operation == KERNEL_PRODUCT && type_is_float(pass.kept));
+}
+
 /* Whether something has rows for each segment. */
 static inline bool has_rows_of_segments(const kernel_segmented_pass &pass) {
     return pass.carry_in || pass.carry_out || pass.has_offsets;
@@ -179,5 +186,6 @@ static inline uint64_t segments_limit(const kernel_segmented_pass &pass) {
 
 int run_segment_offsets(const kernel_segmented_pass &from, const segment_plan &plan);
 int run_segment_results(const kernel_segmented_pass &from, segment_plan &plan);
+int run_segment_maps(const kernel_segmented_pass &from, const segment_plan &plan);
 
 #endif
