@@ -264,8 +264,8 @@ template <class OPS, tile_layout LAYOUT, class CELL> struct fused_tile {
     }
 
     /* A tile's run is published before the tile waits for runs that are no part of it: otherwise each tile would wait
-     * for the one two before it, and all of them in a chain. Behind it the first warp alone is busy with the exchange:
-     * what its units begin with is there after a barrier. */
+     * for the one two before it, and all of them in a chain. Behind it the first warp alone is busy with the exchange,
+     * and hands over what units begin with; others take it when their first rows are half done. */
     DEVICE void exchange(bool lacks) const {
         const unsigned parts = lowest_bit(~number);
         const bool leads = thread_index() < WARP_LANES;
@@ -291,11 +291,11 @@ template <class OPS, tile_layout LAYOUT, class CELL> struct fused_tile {
             if (leads)
                 begin_units<RULE>(own);
         });
-        if (leads)
-            meet_with_begins();
+        if (leads) {
+            warp_barrier(WARP_ALL);
+            block_hand_over();
+        }
     }
-    /* What units begin with is there. The first warp comes from making it, others with their first rows half done. */
-    DEVICE void meet_with_begins() const { block_barrier(); }
 
     /* The results in shared memory. Results that are not finite are made again by the careful rule. One thread fetches
      * the block's next tile, no sooner, as others may wait for it. */
@@ -306,7 +306,7 @@ template <class OPS, tile_layout LAYOUT, class CELL> struct fused_tile {
                 tile.template scan_run<decltype(known)::value>(
                     [&] {
                         if (is_first && thread_index() >= WARP_LANES)
-                            meet_with_begins();
+                            block_take_over();
                         return memory.begins[tile.lane];
                     },
                     spoiled);

@@ -62,6 +62,8 @@ DEVICE uint64_t nanoseconds() { return emulator::nanoseconds(); }
 
 DEVICE void block_barrier(EMULATOR_SITE) { emulator::block_barrier(false, file, line); }
 DEVICE bool block_barrier_any(bool vote, EMULATOR_SITE) { return emulator::block_barrier(vote, file, line); }
+DEVICE void block_hand_over(EMULATOR_SITE) { emulator::block_handover(false, file, line); }
+DEVICE void block_take_over(EMULATOR_SITE) { emulator::block_handover(true, file, line); }
 template <class V> DEVICE V load_if_wanted(const V *from, bool is_wanted) {
     V anything;
     memset(static_cast<void *>(&anything), 0xff, sizeof anything);

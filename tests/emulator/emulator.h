@@ -54,7 +54,7 @@ void emulator_devices(int count);
 /* Deliberate faults, to see that the tests notice them. Applied by the emulator, so that the kernels need no hooks. */
 enum emulator_fault {
     EMULATOR_FAULT_NONE,
-    EMULATOR_FAULT_BARRIER,         /* one block_barrier() of the sources does nothing */
+    EMULATOR_FAULT_BARRIER,         /* one barrier of a block in the sources does nothing */
     EMULATOR_FAULT_WARP_BARRIER,    /* warp_barrier() does nothing */
     EMULATOR_FAULT_RELAXED_RELEASE, /* store_release() orders nothing */
     EMULATOR_FAULT_RELAXED_ACQUIRE, /* load_acquire() orders nothing (only ThreadSanitizer can see it) */
@@ -69,7 +69,7 @@ void emulator_set_fault(enum emulator_fault fault, int which);
 /* The place of the barrier that EMULATOR_FAULT_BARRIER takes away, "file:line". */
 void emulator_set_fault_place(const char *place);
 
-/* The block_barrier() calls of the sources that have run since the program's start: how many there are, where one of
+/* The calls of barriers of blocks in the sources that have run since the program's start: how many there are, where one of
  * them is, "file:line", and how often a thread came to it. */
 int emulator_barriers(void);
 const char *emulator_barrier_place(int which);

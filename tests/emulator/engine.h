@@ -34,6 +34,7 @@ void progress();
 enum meeting { SHUFFLE, SHUFFLE_XOR, SHUFFLE_UP, SHUFFLE_DOWN, BALLOT, ALL, ANY, MATCH, AND, SUM, WARP_BARRIER };
 uint64_t meet(meeting kind, unsigned mask, uint64_t value, unsigned argument, EMULATOR_SITE_PLAIN);
 bool block_barrier(bool vote, EMULATOR_SITE_PLAIN); /* whether any thread voted so */
+void block_handover(bool takes, EMULATOR_SITE_PLAIN);
 
 /* All blocks of a cooperative launch, once in it. */
 unsigned grid_arrive(EMULATOR_SITE_PLAIN);

@@ -54,6 +54,7 @@ struct warp {
     uint32_t turn = 0;    /* have not yet run in this turn of the warp */
     uint32_t met = 0;     /* wait in a meeting of the warp */
     uint32_t barrier = 0; /* wait at the block's barrier */
+    uint32_t takes = 0;   /* wait for what is handed over */
     uint32_t done = 0;    /* have returned */
     uint32_t named = 0;   /* lanes that the waiting ones wait for */
     slot slots[LANES];
@@ -103,6 +104,7 @@ struct block {
     launch_state *work = nullptr;
     unsigned index = 0, threads = 0, live = 0, arrived = 0;
     unsigned barriers_passed = 0;
+    unsigned at_handover = 0; /* threads that have handed over, or wait for it */
     bool starved = false;
     uint32_t ready_warps = 0, turn = 0;
     place barrier_at;
@@ -119,7 +121,7 @@ struct block {
     std::vector<unsigned> groups; /* of each thread: groups committed */
     bool fenced = false;
     std::vector<unsigned char> engine_view; /* shared memory as the copy engine sees it: what was fenced */
-    char barrier_sync[2];
+    char barrier_sync[2], handover_sync;
     bool barrier_votes[2] = {false, false};
 };
 

@@ -132,7 +132,7 @@ void open_block(block &in, launch_state &work, unsigned index) {
     in.work = &work;
     in.index = index;
     in.threads = in.live = work.threads;
-    in.arrived = in.barriers_passed = 0;
+    in.arrived = in.barriers_passed = in.at_handover = 0;
     in.barrier_votes[0] = in.barrier_votes[1] = false;
     in.starved = work.plan.order == 3 && index == work.starved;
     in.ready_warps = in.turn = 0;
@@ -147,7 +147,7 @@ void open_block(block &in, launch_state &work, unsigned index) {
         warp &each = in.warps[at];
         const unsigned lanes = at * LANES < in.threads ? std::min(in.threads - at * LANES, LANES) : 0;
         each.live = lanes == LANES ? ~uint32_t(0) : (uint32_t(1) << lanes) - 1;
-        each.ready = each.met = each.barrier = each.done = each.named = 0;
+        each.ready = each.met = each.barrier = each.takes = each.done = each.named = 0;
         if (lanes)
             make_ready(in, at, each.live);
     }

@@ -95,6 +95,7 @@ void list_waiting(const block &in, char *text, size_t room) {
         if (++listed > 6)
             break;
         const char *where = of.barrier & bit ? "at the block's barrier"
+                            : of.takes & bit ? "for what is handed over"
                             : of.met & bit   ? "for lanes of its warp"
                                              : "for a word, a copy or another block";
         const int more = snprintf(text + used, room - used, "%s thread %u waits %s at %s:%d", listed > 1 ? ";" : "",

@@ -140,6 +140,32 @@ static bool votes_are_right() {
     return cudaDeviceSynchronize() == cudaSuccess;
 }
 
+/* The second warp hands over numbers to the others, and meanwhile goes on to the block's barrier. */
+KERNEL handover_kernel(unsigned *wrong) {
+    SHARED_ARRAY(unsigned, handed, WARP_LANES);
+    const unsigned lane = thread_index() % WARP_LANES, warp = thread_index() / WARP_LANES;
+    KEEP_LOOP
+    for (unsigned round = 1; round < 4; round++) {
+        if (warp == 1) {
+            handed[lane] = round * lane;
+            block_hand_over();
+        } else {
+            block_take_over();
+            wrong[thread_index()] += handed[lane ^ 1] != round * (lane ^ 1);
+        }
+        block_barrier();
+    }
+}
+
+static bool handover_is_right() {
+    device_array<unsigned> wrong(96);
+    launch(handover_kernel, 1, 96, 0, nullptr, wrong.data);
+    for (const unsigned each : wrong.host())
+        if (each)
+            return false;
+    return cudaDeviceSynchronize() == cudaSuccess;
+}
+
 static void test_features(unsigned seeds) {
     for (unsigned seed = 0; seed < seeds; seed++) {
         emulator_seed(seed);
@@ -148,6 +174,7 @@ static void test_features(unsigned seeds) {
         CHECK(pipeline_is_right(23, 3));
         CHECK(pipeline_is_right(2, 2));
         CHECK(exchange_is_right(30));
+        CHECK(handover_is_right());
         CHECK(votes_are_right());
         CHECK(meetings_are_right(1));
         CHECK(meetings_are_right(24));
@@ -247,6 +274,7 @@ static void test_misuse_of_warps() {
 static void test_misuse_of_blocks() {
     TOLD("barrier", if (thread_index() == 63) return; block_barrier(););
     CHECK(is_told(two_barriers, "in another one"));
+    TOLD("for what is handed over", if (thread_index() >= 32) block_take_over(););
     TOLD("not cooperative", grid_arrive(););
     TOLD("waits forever", while (load_acquire(global) == 0) wait_a_little(1););
     TOLD("not in device memory", store_vector(&global[64], 1u););

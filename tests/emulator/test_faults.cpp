@@ -129,7 +129,7 @@ static bool is_among(const std::string &place, const std::vector<planted> &found
     return false;
 }
 
-/* Each block_barrier() in the sources of the kernels was come to, or else it is one that no table here needs. */
+/* Each barrier of a block in the sources of the kernels was come to, or else it is one that no table here needs. */
 static void look_for_others(const std::string &kernels, const std::vector<planted> &found) {
     for (const auto &entry : std::filesystem::recursive_directory_iterator(kernels)) {
         const std::string name = std::filesystem::relative(entry.path(), kernels).string();
@@ -139,8 +139,10 @@ static void look_for_others(const std::string &kernels, const std::vector<plante
         std::ifstream file(entry.path());
         std::string line;
         for (unsigned number = 1; std::getline(file, line); number++) {
-            const size_t at = std::min(line.find("block_barrier("), line.find("block_barrier_any(")),
-                         comment = line.find("/*");
+            size_t at = std::string::npos;
+            for (const char *name : {"block_barrier(", "block_barrier_any(", "block_hand_over(", "block_take_over("})
+                at = std::min(at, line.find(name));
+            const size_t comment = line.find("/*");
             if (at == std::string::npos || comment < at || line.find_first_not_of(" ") == line.find("*"))
                 continue;
             const std::string place = name + ":" + std::to_string(number);

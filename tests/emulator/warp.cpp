@@ -224,4 +224,31 @@ bool block_barrier(bool vote, const char *file, int line) {
     return in.barrier_votes[generation];
 }
 
+void block_handover(bool takes, const char *file, int line) {
+    thread &self = current();
+    block &in = *self.home;
+    warp &mine = warp_of(self);
+    const place at = self.at = {file, line};
+    if (fault_removes_barrier(at))
+        return;
+    check_not_named(self, mine, "is at the block's handover", at);
+    tsan_release(&in.handover_sync);
+    if (takes) {
+        mine.takes |= lane_bit(self);
+        make_wait(in, self.index / LANES, lane_bit(self));
+    }
+    if (++in.at_handover == in.threads) {
+        in.at_handover = 0;
+        for (unsigned index = 0; index * LANES < in.threads; index++) {
+            make_ready(in, index, in.warps[index].takes);
+            in.warps[index].takes = 0;
+        }
+        progress();
+    }
+    if (!takes)
+        return give_way(file, line, false);
+    go_on();
+    tsan_acquire(&in.handover_sync);
+}
+
 } // namespace emulator
