@@ -66,8 +66,8 @@ DEVICE uint64_t nanoseconds() {
 DEVICE void block_barrier() { __syncthreads(); }
 /* block_barrier() that also tells each thread whether any of them voted so. */
 DEVICE bool block_barrier_any(bool vote) { return __syncthreads_or(vote) != 0; }
-/* Some warps hand over what they wrote, and go on; the others wait until all of it is there, and take it over. Each warp
- * of the block calls one of the two, with all lanes. It is a barrier beside block_barrier(). */
+/* Some warps hand over what they wrote, and go on; the others wait until all of it is there, and take it over. Each
+ * warp of the block calls one of the two, with all lanes. It is a barrier beside block_barrier(). */
 DEVICE void block_hand_over() { asm volatile("barrier.arrive 1, %0;" : : "r"(block_threads()) : "memory"); }
 DEVICE void block_take_over() { asm volatile("barrier.sync 1, %0;" : : "r"(block_threads()) : "memory"); }
 

@@ -143,16 +143,25 @@ static inline size_t memory_rate() {
     return rate == UNKNOWN ? 0 : rate;
 }
 
-/* How many blocks of the kernel the current device runs at once. */
-template <class... P>
-static int resident_blocks(void (*kernel)(P...), unsigned threads, size_t shared_bytes, unsigned *blocks) {
-    int device = 0, processors = 0, each = 0;
+/* Of the current device. */
+static inline int multiprocessors(unsigned *count) {
+    int device = 0, processors = 0;
     cudaError_t error = cudaGetDevice(&device);
     if (error == cudaSuccess)
         error = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
+    *count = static_cast<unsigned>(processors);
+    return static_cast<int>(error);
+}
+
+/* How many blocks of the kernel the current device runs at once. */
+template <class... P>
+static int resident_blocks(void (*kernel)(P...), unsigned threads, size_t shared_bytes, unsigned *blocks) {
+    int each = 0;
+    unsigned processors = 0;
+    cudaError_t error = static_cast<cudaError_t>(multiprocessors(&processors));
     if (error == cudaSuccess)
         error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, kernel, static_cast<int>(threads), shared_bytes);
-    *blocks = static_cast<unsigned>(each * processors);
+    *blocks = static_cast<unsigned>(each) * processors;
     return without_code(static_cast<int>(error == cudaSuccess && *blocks == 0 ? cudaErrorInvalidConfiguration : error));
 }
 

@@ -127,9 +127,14 @@ template <class OPS, tile_layout LAYOUT, class CELL> struct fused_tile {
     }
 
     /* Makes the elements of runs of rows, and of units. Returns whether they may be wrong by the rule. A thread looks
-     * for its run of other tiles meanwhile; `lacks` becomes whether it has none yet. */
-    template <int RULE> DEVICE bool put_elements(bool &lacks) const {
-        const bool may_be_wrong = tile.template put_total<RULE>();
+     * for its run of other tiles meanwhile; `lacks` becomes whether it has none yet. has_resets: by MAP_RESETS, whether
+     * the tile has any. */
+    template <int RULE> DEVICE bool put_elements(bool &lacks, bool &has_resets) const {
+        bool may_be_wrong = tile.template put_total<RULE>();
+        if (OPS::HAS_FACTORS && RULE == MAP_RESETS) {
+            has_resets = may_be_wrong;
+            may_be_wrong = false;
+        }
         typename Shared::Run::Loaded loaded = {};
         lacks = wants_run(0, WARP_LANES);
         if (lacks)
@@ -146,21 +151,19 @@ template <class OPS, tile_layout LAYOUT, class CELL> struct fused_tile {
         }
         return block_barrier_any(may_be_wrong || spoiled != 0);
     }
-    DEVICE void put_careful_elements(bool &lacks) const {
-        OPS::with_careful_rule(pass.careful, [&](auto known) { put_elements<decltype(known)::value>(lacks); });
-    }
-    /* put_elements(), by the careful rule if the given one may be wrong. Returns the rule that was right, and leaves
-     * the one to begin the next tile with. */
+    /* put_elements(), by the next rule if the given one may be wrong. Returns the rule that was right, and leaves the
+     * one to begin the next tile with. */
     DEVICE int make_elements(int &rule, bool &lacks) const {
-        int right = rule;
-        bool is_doubtful = false;
-        OPS::with_rule(rule, [&](auto known) { is_doubtful = put_elements<decltype(known)::value>(lacks); });
-        if (is_doubtful && rule != pass.careful) {
-            put_careful_elements(lacks);
-            right = pass.careful;
+        KEEP_LOOP
+        for (int tried = rule;; tried = OPS::next_rule(tried, pass.careful)) {
+            bool has_resets = false, is_doubtful = false;
+            OPS::with_any_rule(
+                tried, [&](auto known) { is_doubtful = put_elements<decltype(known)::value>(lacks, has_resets); });
+            if (is_doubtful && tried != pass.careful)
+                continue;
+            rule = is_doubtful || has_resets ? tried : OPS::first_rule(pass.careful);
+            return tried;
         }
-        rule = is_doubtful ? pass.careful : OPS::first_rule(pass.careful);
-        return right;
     }
 
     DEVICE word_pair *descriptor_at(word_pair *descriptors, unsigned of_tile, unsigned column, unsigned pairs) const {
@@ -302,7 +305,7 @@ template <class OPS, tile_layout LAYOUT, class CELL> struct fused_tile {
     DEVICE void make_results(int rule, unsigned turn) const {
         for (bool is_first = true;; is_first = false) {
             Value spoiled = 0;
-            OPS::with_rule(rule, [&](auto known) {
+            OPS::with_any_rule(rule, [&](auto known) {
                 tile.template scan_run<decltype(known)::value>(
                     [&] {
                         if (is_first && thread_index() >= WARP_LANES)
@@ -317,8 +320,9 @@ template <class OPS, tile_layout LAYOUT, class CELL> struct fused_tile {
                 return;
             tile.load_terms();
             warp_barrier(WARP_ALL);
-            bool lacks;
-            put_careful_elements(lacks);
+            bool lacks, has_resets;
+            OPS::with_careful_rule(pass.careful,
+                                   [&](auto known) { put_elements<decltype(known)::value>(lacks, has_resets); });
             rule = pass.careful;
         }
     }

@@ -130,20 +130,25 @@ static int plan_fused(const kernel_operator_pass &given, const operator_pass &pa
 }
 
 /* Small tables are cut into smaller tiles, as long as a row of one is a vector, until there are ENOUGH_ROUNDS of them
- * for each block that the device runs. */
+ * for each block that the device may run: of smaller tiles more blocks have room. The runtime is asked about the one
+ * kernel that is launched, as its answers take as long as such a table does. */
 constexpr size_t ENOUGH_ROUNDS = 2;
 template <class OPS>
 static int cut_fused(const kernel_operator_pass &given, operator_pass *pass, fused_plan<OPS> *plan) {
-    unsigned log_all = log_most_across<typename OPS::Value>();
-    const unsigned least = log_above(VECTOR_BYTES / type_bytes(given.pass.in_type), log_all);
-    int error = 0;
+    const unsigned log_most = log_most_across<typename OPS::Value>();
+    const unsigned least = log_above(VECTOR_BYTES / type_bytes(given.pass.in_type), log_most);
+    unsigned processors = 0, log_all = log_most;
+    size_t tiles, enough;
+    int error = multiprocessors(&processors);
+    if (error != 0)
+        return error;
     do {
         error = fit_operator_pass<OPS, fused_memory<OPS, tile_layout::ANY, typename OPS::Value>>(given, true, pass,
                                                                                                  log_all);
-        if (error == 0)
-            error = plan_fused<OPS>(given, *pass, plan);
-    } while (error == 0 && plan->tiles < ENOUGH_ROUNDS * plan->most_blocks && log_all-- > least);
-    return error;
+        tiles = static_cast<size_t>(pass->panels) * pass->groups * given.ranges.count;
+        enough = ENOUGH_ROUNDS * blocks_together<OPS>() * processors << (log_most - log_all);
+    } while (error == 0 && tiles < enough && log_all-- > least);
+    return error != 0 ? error : plan_fused<OPS>(given, *pass, plan);
 }
 
 template <class OPS> static int launch_fused(const kernel_operator_pass &given, void *workspace) {

@@ -61,6 +61,17 @@ template <class VALUE> struct map_ops {
             return run(std::integral_constant<int, MAP_PRODUCT>());
         }
     }
+    /* The rule to take where another one may be wrong. */
+    static DEVICE int next_rule(int rule, int careful) {
+        return rule == MAP_PLAIN && careful == MAP_CAREFUL ? static_cast<int>(MAP_RESETS) : careful;
+    }
+    /* with_rule(), and MAP_RESETS. */
+    template <class RUN> static DEVICE void with_any_rule(int rule, const RUN &run) {
+        if (rule == MAP_RESETS)
+            run(std::integral_constant<int, MAP_RESETS>());
+        else
+            with_rule(rule, run);
+    }
     /* The rules that nothing has to be known for. */
     template <class RUN> static DEVICE void with_careful_rule(int rule, const RUN &run) {
         if (rule == MAP_PRODUCT)
@@ -160,6 +171,8 @@ template <class VALUE> struct number_ops {
         if constexpr (std::is_unsigned<VALUE>::value)
             run(std::integral_constant<int, KERNEL_PRODUCT>());
     }
+    static DEVICE int next_rule(int, int careful) { return careful; }
+    template <class RUN> static DEVICE void with_any_rule(int rule, const RUN &run) { with_rule(rule, run); }
     template <class RUN> static DEVICE void with_careful_rule(int rule, const RUN &run) { with_rule(rule, run); }
 
     static HOST_DEVICE constexpr bool knows_nothing(int) { return true; }

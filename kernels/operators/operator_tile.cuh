@@ -209,18 +209,19 @@ struct operator_tile {
     }
 
     /* Makes the element of the thread's run. Returns whether it may have a wrong bit by MAP_PLAIN, which does not look
-     * at resets: that takes a reset in the tile, and a factor with a minus. All threads of the block call it. */
+     * at resets: that takes a reset in the tile, and a factor with a minus. By MAP_RESETS it returns whether there is a
+     * reset. All threads of the block call it. */
     template <int RULE> DEVICE bool put_total() const {
         seen_factors seen;
         Element total = total_of_run<RULE>(seen);
-        if constexpr (OPS::HAS_FACTORS && RULE == MAP_CAREFUL)
+        if constexpr (OPS::HAS_FACTORS && (RULE == MAP_CAREFUL || RULE == MAP_RESETS))
             seen.has_reset = total.reset != 0;
         if constexpr (looks_away<RULE>()) {
             seen.has_reset = seen.has_reset && pass.careful == MAP_CAREFUL; /* products have none */
             total.reset = seen.has_reset ? -1 : 0;
         }
         OPS::put(element_at(run, lane), total);
-        return block_barrier_any(seen.has_reset) && seen.signs >> 31 != 0;
+        return block_barrier_any(seen.has_reset) && (RULE == MAP_RESETS || seen.signs >> 31 != 0);
     }
 
     /* The results of the thread's run take the place of its terms; begin() is the value that its unit begins with. It

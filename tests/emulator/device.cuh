@@ -456,6 +456,12 @@ static inline int most_shared_bytes(size_t *bytes) {
     *bytes = static_cast<size_t>(most);
     return static_cast<int>(error);
 }
+static inline int multiprocessors(unsigned *count) {
+    int processors = 0;
+    const cudaError_t error = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, 0);
+    *count = static_cast<unsigned>(processors);
+    return static_cast<int>(error);
+}
 static inline size_t memory_rate() { return emulator::memory_rate(); }
 template <class... P>
 static int resident_blocks(void (*kernel)(P...), unsigned threads, size_t shared_bytes, unsigned *blocks) {

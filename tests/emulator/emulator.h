@@ -69,8 +69,8 @@ void emulator_set_fault(enum emulator_fault fault, int which);
 /* The place of the barrier that EMULATOR_FAULT_BARRIER takes away, "file:line". */
 void emulator_set_fault_place(const char *place);
 
-/* The calls of barriers of blocks in the sources that have run since the program's start: how many there are, where one of
- * them is, "file:line", and how often a thread came to it. */
+/* The calls of barriers of blocks in the sources that have run since the program's start: how many there are, where one
+ * of them is, "file:line", and how often a thread came to it. */
 int emulator_barriers(void);
 const char *emulator_barrier_place(int which);
 uint64_t emulator_barrier_visits(int which);

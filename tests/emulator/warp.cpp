@@ -231,9 +231,9 @@ void block_handover(bool takes, const char *file, int line) {
     const place at = self.at = {file, line};
     if (fault_removes_barrier(at))
         return;
-    check_not_named(self, mine, "is at the block's handover", at);
     tsan_release(&in.handover_sync);
     if (takes) {
+        check_not_named(self, mine, "waits for what is handed over", at);
         mine.takes |= lane_bit(self);
         make_wait(in, self.index / LANES, lane_bit(self));
     }
