@@ -397,8 +397,9 @@ static bool segments_are_right(size_t count, size_t columns, bool exclusive, int
            cudaMemcpy(got.data(), out.data, got.size() * 4, cudaMemcpyDeviceToHost) == cudaSuccess && got == expected;
 }
 static bool all_segments_are_right() {
-    return segments_are_right(5000, 1, false) && segments_are_right(200, 1, true) &&
-           segments_are_right(1500, 7, true) && segments_are_right(3000, 1, false, 3) &&
+    return segments_are_right(5000, 1, false) && segments_are_right(5000, 3, false) &&
+           segments_are_right(200, 2, true) && segments_are_right(1500, 7, true) &&
+           segments_are_right(3000, 2, false, 3) && segments_are_right(8, 2, true, 70 * KERNEL_UNIT_ROWS) &&
            segments_are_right(8, 1, true, 70 * KERNEL_UNIT_ROWS);
 }
 
