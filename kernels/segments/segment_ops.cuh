@@ -33,31 +33,24 @@ template <int OPERATION, class VALUE> struct segment_ops {
     }
 };
 
-/* Calls run(OPS()) for the operation on values that are kept as that type. */
-template <class RUN> static int with_segment_ops(kernel_operation operation, table_type kept, const RUN &run) {
-#define RUN_OPS(OPERATION, TYPE, C)                                                                                    \
-    if (operation == KERNEL_##OPERATION && kept == TABLE_##TYPE)                                                       \
-        return run(segment_ops<KERNEL_##OPERATION, C>());
-#define RUN_EXTREMES(OPERATION)                                                                                        \
-    RUN_OPS(OPERATION, U32, uint32_t)                                                                                  \
-    RUN_OPS(OPERATION, I32, int32_t)                                                                                   \
-    RUN_OPS(OPERATION, U64, uint64_t)                                                                                  \
-    RUN_OPS(OPERATION, I64, int64_t)                                                                                   \
-    RUN_OPS(OPERATION, F32, float)                                                                                     \
-    RUN_OPS(OPERATION, F64, double)
-#define RUN_WRAPPING(OPERATION)                                                                                        \
-    RUN_OPS(OPERATION, U32, uint32_t)                                                                                  \
-    RUN_OPS(OPERATION, I32, uint32_t)                                                                                  \
-    RUN_OPS(OPERATION, U64, uint64_t)                                                                                  \
-    RUN_OPS(OPERATION, I64, uint64_t)
-    RUN_WRAPPING(SUM)
-    RUN_OPS(SUM, F32, float)
-    RUN_OPS(SUM, F64, double)
-    RUN_EXTREMES(MAXIMUM)
-    RUN_EXTREMES(MINIMUM)
-    RUN_WRAPPING(PRODUCT)
-#undef RUN_WRAPPING
-#undef RUN_EXTREMES
+/* Calls run(OPS()) for the operation on values that are kept as that type. Integers that wrap are unsigned ones. */
+template <int OPERATION, class RUN> static int with_segment_ops(table_type kept, const RUN &run) {
+#define RUN_OPS(TYPE, C)                                                                                               \
+    if (kept == TABLE_##TYPE)                                                                                          \
+        return run(segment_ops<OPERATION, C>());
+    RUN_OPS(U32, uint32_t)
+    RUN_OPS(U64, uint64_t)
+    if constexpr (OPERATION == KERNEL_SUM || OPERATION == KERNEL_PRODUCT) {
+        RUN_OPS(I32, uint32_t)
+        RUN_OPS(I64, uint64_t)
+    } else {
+        RUN_OPS(I32, int32_t)
+        RUN_OPS(I64, int64_t)
+    }
+    if constexpr (OPERATION != KERNEL_PRODUCT) {
+        RUN_OPS(F32, float)
+        RUN_OPS(F64, double)
+    }
 #undef RUN_OPS
     return static_cast<int>(cudaErrorInvalidValue);
 }

@@ -153,7 +153,7 @@ static bool takes_pass(const kernel_segmented_pass &from, const segment_pass &pa
            pass.cells.in.access == in && (out == cell_access::VECTORS || out == in);
 }
 
-int run_segment_results(const kernel_segmented_pass &from, segment_plan &plan) {
+template <> int segment_results_of<KERNEL_PART>(const kernel_segmented_pass &from, segment_plan &plan) {
     int device = 0, processors = 0, error = most_shared_bytes(&plan.shared_bytes);
     if (error == 0)
         error = static_cast<int>(cudaGetDevice(&device));
@@ -162,7 +162,7 @@ int run_segment_results(const kernel_segmented_pass &from, segment_plan &plan) {
     if (error != 0)
         return error;
     plan.enough_tiles = ENOUGH_TILES * static_cast<size_t>(processors);
-    return with_segment_ops(from.operation, from.kept, [&](auto ops) {
+    return with_segment_ops<KERNEL_PART>(from.kept, [&](auto ops) {
         typedef decltype(ops) Ops;
         typedef typename Ops::Value Value;
         const auto try_form = [&](auto form) {
@@ -191,3 +191,20 @@ int run_segment_results(const kernel_segmented_pass &from, segment_plan &plan) {
         return error;
     });
 }
+
+#if KERNEL_PART == 0
+int run_segment_results(const kernel_segmented_pass &from, segment_plan &plan) {
+    switch (from.operation) {
+    case KERNEL_SUM:
+        return segment_results_of<KERNEL_SUM>(from, plan);
+    case KERNEL_MAXIMUM:
+        return segment_results_of<KERNEL_MAXIMUM>(from, plan);
+    case KERNEL_MINIMUM:
+        return segment_results_of<KERNEL_MINIMUM>(from, plan);
+    case KERNEL_PRODUCT:
+        return segment_results_of<KERNEL_PRODUCT>(from, plan);
+    default:
+        return static_cast<int>(cudaErrorInvalidValue);
+    }
+}
+#endif
