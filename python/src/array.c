@@ -149,7 +149,7 @@ int array_open_state(struct array *array, PyObject *object, table_operation oper
 }
 
 int columns_open(struct columns *columns, PyObject *const *objects, const char *const *names, int count,
-                 unsigned written) {
+                 unsigned written, bool anywhere) {
     *columns = (struct columns){.count = count};
     for (int i = 0; i < count; i++) {
         struct array *array = &columns->arrays[i];
@@ -157,9 +157,9 @@ int columns_open(struct columns *columns, PyObject *const *objects, const char *
             continue;
         if (array_open(array, objects[i], written >> i & 1, names[i]) == 0 &&
             array_as_column(array, 0, &columns->views[i], names[i]) == 0) {
-            if (array->device == -1)
+            if (array->device == (anywhere ? columns->arrays[0].device : -1))
                 continue;
-            PyErr_Format(PyExc_ValueError, "%s: must be in host memory", names[i]);
+            PyErr_Format(PyExc_ValueError, "%s: must be %s", names[i], anywhere ? "where x is" : "in host memory");
         }
         columns_close(columns);
         return -1;

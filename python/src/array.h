@@ -52,8 +52,8 @@ int array_open_row(struct array *array, PyObject *object, bool writable, const t
 int array_open_state(struct array *array, PyObject *object, table_operation operation, table_type type, size_t columns,
                      void **state);
 
-/* Arguments that are columns in host memory, for columns_close(). `written`: a bit for each of them. The view of one
- * that is None is empty. */
+/* Arguments that are columns, for columns_close(): all in host memory, or with `anywhere` all where the first one is.
+ * `written`: a bit for each of them. The view of one that is None is empty. */
 enum { COLUMNS_MOST = 4 };
 struct columns {
     int count;
@@ -61,7 +61,7 @@ struct columns {
     table_view views[COLUMNS_MOST];
 };
 int columns_open(struct columns *columns, PyObject *const *objects, const char *const *names, int count,
-                 unsigned written);
+                 unsigned written, bool anywhere);
 void columns_close(struct columns *columns);
 
 #endif

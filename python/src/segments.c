@@ -1,5 +1,5 @@
-/* Running sums of segments: of the rows of columns in host memory, which make up tables here; and the order that puts
- * the rows of a group side by side. */
+/* Running sums of segments: of the rows of columns, which make up tables here; and the order that puts the rows of a
+ * group side by side. */
 #include "module.h"
 
 enum { X, OUT, SEGMENTS, START, ARGUMENTS };
@@ -54,8 +54,9 @@ static PyObject *run(const table_view *views, size_t columns, table_segments *se
 }
 
 /* segments(x, out, segments, start, columns, count, kind, flags): x, out, segments and start are one-dimensional, side
- * by side; x and out have rows of `columns` values, start `count` such rows. With TOTALS so has out. The answer is
- * None, the (row, column) of the first overflow, or with SKIP_NAN how many were skipped. */
+ * by side, all in host memory or on one device, whose work on them the caller has waited for; x and out have rows of
+ * `columns` values, start `count` such rows. With TOTALS so has out. The answer, once the work is done, is None, the
+ * (row, column) of the first overflow, or with SKIP_NAN how many were skipped. */
 PyObject *core_segments(PyObject *module, PyObject *tuple) {
     (void)module;
     static const char *const names[ARGUMENTS] = {"x", "out", "segments", "start"};
@@ -68,7 +69,7 @@ PyObject *core_segments(PyObject *module, PyObject *tuple) {
         return NULL;
     if (columns < 1 || count < 0)
         return PyErr_Format(PyExc_ValueError, "columns and count must not be negative, nor columns 0");
-    if (columns_open(&opened, objects, names, ARGUMENTS, 1 << OUT) != 0)
+    if (columns_open(&opened, objects, names, ARGUMENTS, 1 << OUT, true) != 0)
         return NULL;
     table_segments segments = {.kind = (table_segment_kind)kind, .count = (size_t)count};
     PyObject *const result = opened.views[X].rows % (size_t)columns == 0
@@ -85,7 +86,8 @@ PyObject *core_argsort(PyObject *module, PyObject *tuple) {
     static const char *const names[] = {"keys", "order"};
     struct columns columns;
     table_sort_options options = {0};
-    if (!PyArg_ParseTuple(tuple, "OO", &objects[0], &objects[1]) || columns_open(&columns, objects, names, 2, 2) != 0)
+    if (!PyArg_ParseTuple(tuple, "OO", &objects[0], &objects[1]) ||
+        columns_open(&columns, objects, names, 2, 2, false) != 0)
         return NULL;
     struct call call;
     const table_status status =

@@ -45,7 +45,7 @@ static int open_states(struct columns *columns, PyObject *arguments, const char 
     PyObject *objects[2] = {arguments};
     const int count = PyTuple_Check(arguments) ? 2 : 1;
     if ((count == 2 && !PyArg_ParseTuple(arguments, "OO", &objects[0], &objects[1])) ||
-        columns_open(columns, objects, names, count, written) != 0)
+        columns_open(columns, objects, names, count, written, false) != 0)
         return -1;
     for (int i = 0; i < count; i++) {
         const table_view *view = &columns->views[i];

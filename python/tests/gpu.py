@@ -296,6 +296,32 @@ def check_made_of_recurrences(lib):
             same(lib.get(call(lib.put(x), lib.put(ends))), call(x, ends))
 
 
+def check_segments(lib):
+    lengths = [0, 3, 700, 0, 1, 1200, 96, 1000]
+    offsets = np.cumsum([0, *lengths])
+    heads = np.zeros(3000, bool)
+    heads[offsets[:-1][np.array(lengths) > 0]] = True
+    of_rows = np.repeat(np.arange(len(lengths)), lengths)
+    given = [{"offsets": offsets}, {"offsets": offsets.astype("int32")}, {"lengths": np.array(lengths)},
+             {"keys": of_rows}, {"keys": of_rows.astype("float32")}, {"heads": heads}]  # fmt: skip
+    asked = [{}, {"exclusive": True}, {"reverse": True}, {"include_initial": True}, {"start": 5},
+             {"operation": "max"}, {"operation": "prod", "reverse": True}, {"skip_nan": True}]  # fmt: skip
+    for kind, shape in itertools.product(["bool", "int8", "int32", "int64", "float16", "float32", "float64"],
+                                         [(3000,), (3000, 4), (3000, 2, 3)]):  # fmt: skip
+        x = values(shape, kind)
+        for segments, options in itertools.product(given, asked):
+            for there in (lambda x: x), lib.put:
+                put = {name: there(of) for name, of in segments.items()}
+                same_bits(lib.get(tuplescan.segmented_cumsum(lib.put(x), **put, **options)),
+                          tuplescan.segmented_cumsum(x, **segments, **options))  # fmt: skip
+        for segments in given:
+            same_bits(lib.get(tuplescan.segmented_totals(lib.put(x), **segments)),
+                      tuplescan.segmented_totals(x, **segments))  # fmt: skip
+    for wrong in ([0, 3001], [5, 1]):
+        with pytest.raises(ValueError, match="offset"):
+            tuplescan.segmented_cumsum(lib.put(x), lib.put(np.array(wrong)))
+
+
 def check_initial(lib):
     for kind, shape in itertools.product(["int8", "float16", "float32"], [*lib.small_shapes, (0, 3)]):
         x = values(shape, kind)
@@ -401,7 +427,7 @@ def check_jax_does_not_wait(jax):
 
 
 CHECKS = [check_kinds, check_options, check_out_and_dtype, check_overflow, check_streams, check_graph,
-          check_errors, check_nan, check_made_of_recurrences, check_initial, check_bfloat16,
+          check_errors, check_nan, check_made_of_recurrences, check_segments, check_initial, check_bfloat16,
           check_states, check_no_copy]  # fmt: skip
 LIBRARIES = {
     "cupy": (CuPy, CHECKS),

@@ -1,5 +1,6 @@
 """Segments of arrays have the bits that they have alone."""
 
+import contextlib
 import itertools
 
 import numpy as np
@@ -7,10 +8,48 @@ import pytest
 
 import tuplescan
 from arrays import values
+from tuplescan import _libraries, _segments
+from tuplescan._types import BY_NAME
 
 LENGTHS = [0, 3, 1, 0, 700, 17, 2, 0]
 OFFSETS = np.concatenate([[0], np.cumsum(LENGTHS)])
 ALONE = {"sum": tuplescan.cumsum, "max": tuplescan.cummax, "min": tuplescan.cummin, "prod": tuplescan.cumprod}
+
+
+class There(_libraries._OnCuda, _libraries.NumPy):
+    """Arrays of numpy, which go the way of those on CUDA."""
+
+    space = np
+
+    def owns(self, x):
+        return isinstance(x, np.ndarray) and x.dtype.kind != "U"
+
+    on_cuda = owns
+
+    def device(self, x):
+        return contextlib.nullcontext()
+
+    def current_stream(self, x):
+        return 0
+
+    def wait(self):
+        pass
+
+    def copied(self, x, like):
+        return x.copy()
+
+    def explicit_type(self, x, options):
+        return None if options.dtype is None else np.dtype(options.dtype).name
+
+    def typed(self, x):
+        return (x.view(np.uint8), BY_NAME["bool"]) if x.dtype == np.bool_ else x
+
+
+@pytest.fixture(params=["as in host memory", "as on CUDA"])
+def way(request, monkeypatch):
+    if request.param == "as on CUDA":
+        usual = _segments.library_of
+        monkeypatch.setattr(_segments, "library_of", lambda x: There() if There().owns(x) else usual(x))
 
 
 def pieces(x, offsets=OFFSETS):
@@ -29,7 +68,7 @@ def segments_of(rows):
 @pytest.mark.parametrize("operation", ALONE)
 @pytest.mark.parametrize("kind", ["?", "u1", "i4", "i8", "f2", "f4", "f8"])
 @pytest.mark.parametrize("options", [{}, {"exclusive": True}, {"reverse": True}])
-def test_bits_of_each_alone(kind, operation, options):
+def test_bits_of_each_alone(kind, operation, options, way):
     for shape in [(), (3,), (2, 5)]:
         x = values((OFFSETS[-1], *shape), kind)
         x = x / 7 if np.dtype(kind).kind == "f" else x
@@ -41,7 +80,7 @@ def test_bits_of_each_alone(kind, operation, options):
             assert sums.tobytes() == expected.tobytes()
 
 
-def test_starts_ends_and_initial_rows():
+def test_starts_ends_and_initial_rows(way):
     x = np.random.default_rng(3).random((OFFSETS[-1], 3))
     start = np.random.default_rng(4).random((len(LENGTHS), 3))
     alone = [tuplescan.cumsum(piece, start=own) for piece, own in zip(pieces(x), start)]
@@ -72,7 +111,7 @@ def test_keys_that_are_unlike_themselves():
         np.testing.assert_array_equal(tuplescan.segmented_cumsum([1, 2, 3, 4], keys=keys), [1, 3, 3, 7])
 
 
-def test_rows_of_no_segment():
+def test_rows_of_no_segment(way):
     np.testing.assert_array_equal(tuplescan.segmented_cumsum([1, 2, 3, 4], [1, 3]), [0, 2, 5, 0])
     assert tuplescan.segmented_cumsum(np.empty((0, 2)), lengths=[]).shape == (0, 2)
     assert tuplescan.segmented_cumsum(np.empty((3, 0)), lengths=[3]).shape == (3, 0)
@@ -98,12 +137,14 @@ def test_rows_of_no_segment():
         ({"lengths": [3], "start": [1, 2]}, ValueError, "broadcast"),
     ],
 )
-def test_wrong_calls(wrong, error, words):
+def test_wrong_calls(wrong, error, words, way):
     with pytest.raises(error, match=words):
         tuplescan.segmented_cumsum([1, 2, 3], **wrong)
+    with pytest.raises((TypeError, ValueError), match=words):
+        tuplescan.segmented_cumsum(np.array([1, 2, 3]), **wrong)
 
 
-def test_overflow_is_of_the_row_of_x():
+def test_overflow_is_of_the_row_of_x(way):
     x = np.array([[1, 1], [2**62, 0], [2**62, 0], [2**62, 0], [1, 2]])
     with pytest.raises(tuplescan.OverflowAt) as at:
         tuplescan.segmented_cumsum(x, [0, 1, 5], check_overflow=True)

@@ -111,14 +111,15 @@ def test_gradients_of_segments_are_of_the_offsets_that_were_given():
     assert x.grad.tolist() == [3, 2, 1, 3, 2, 1]
 
 
+@on_each_device
 @either
 @pytest.mark.parametrize("kind", ["?", "u1", "i4", "i8", "f2", "f4", "f8"])
-def test_segments(kind, exclusive, reverse):
+def test_segments(kind, exclusive, reverse, device):
     x, offsets = rough((40, 2, 3), kind), [2, 2, 9, 30]
-    given, options = torch.as_tensor(x), {"exclusive": exclusive, "reverse": reverse}
+    given, options = torch.as_tensor(x).to(device), {"exclusive": exclusive, "reverse": reverse}
     sums = tuplescan.torch.segmented_cumsum(given, torch.as_tensor(offsets), **options)
     wanted = tuplescan.segmented_cumsum(x, offsets, dtype=str(sums.dtype)[6:], **options)
-    assert sums.dtype == torch.cumsum(given, 0).dtype and sums.numpy().tobytes() == wanted.tobytes()
+    assert sums.dtype == torch.cumsum(given, 0).dtype and sums.cpu().numpy().tobytes() == wanted.tobytes()
     if kind == "f8":
         call = lambda x: tuplescan.torch.segmented_cumsum(x, offsets, **options)  # noqa: E731
         given.requires_grad_()

@@ -13,8 +13,8 @@ from . import _arrays, _core
 from ._errors import OverflowAt
 from ._kinds import COLUMNS, kind_of, refuse_lazy, refuse_missing, roots_of
 from ._tables import float_type, kept_in, recur
-from ._types import (BFLOAT16, BY_NAME, CHECK_OVERFLOW, NUMBERS, SUM, added_in, bfloat16, is_bfloat16,
-                     sums_type, taken, typed)  # fmt: skip
+from ._types import (BFLOAT16, BY_NAME, CHECK_OVERFLOW, NUMBERS, OFFSETS, SUM, TOTALS, added_in, bfloat16,
+                     is_bfloat16, sums_type, taken, typed)  # fmt: skip
 
 _DLPACK_HOST = (1, 3, 11)  # memory of the CPU, and pinned memory of CUDA and of ROCm
 _DLPACK_CUDA = (2, 13)  # memory of a device, and managed memory
@@ -417,6 +417,33 @@ class _OnCuda(_OnHost):
                     table = self.typed(table.reshape(x.shape[0], columns))
                     _core.column_totals(table, NUMBERS[kept], totals, row, memory, options.operation)
             return self.cast(self.put(totals.reshape(work.rest), x), work.sums) if known else None
+
+    def segments(self, x, segments, totals, options):
+        """As tuplescan.segmented_cumsum(), or its totals, for which the stream is waited for."""
+        if x.ndim == 0:
+            raise ValueError("x must have at least one dimension")
+        x, start, rest = self.resolved(x), options.start, tuple(x.shape[1:])
+        options.start = None
+        with self.working_on(x, None):
+            work = _Work(self, x, 0, options)
+            into = work.added if totals else work.into
+            if not taken(self.name_of(work.x), into, options.operation):
+                work.x = self.cast(work.x, into)
+            count = segments.count() if totals or start is not None or options.offsets else segments.known or 0
+            if start is not None:
+                start = self.row(start, (count, *rest), work.sums, work.added, x)
+            rows = count if totals else len(x) + (count if options.offsets else 0)
+            sums, columns, found = self.empty((rows, *rest), into, x), math.prod(rest), None
+            sums[...] = 0  # of rows of no segment
+            if columns:
+                self.wait()
+                found = _core.segments(self.typed(self.contiguous(work.x).reshape(-1)), self.typed(sums.reshape(-1)),
+                                       self.typed(segments.values), start, columns, count, segments.kind,
+                                       options.bits() | (OFFSETS if options.offsets else 0) | (TOTALS if totals else 0),
+                                       )  # fmt: skip
+            if found and options.check_overflow:
+                raise OverflowAt(*found)
+            return self.cast(sums, work.sums)
 
     def recurrence(self, a, b, options):
         if not self.on_cuda(b):

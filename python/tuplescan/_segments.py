@@ -10,29 +10,39 @@ from ._errors import OverflowAt
 from ._kinds import refuse_missing, roots_of
 from ._libraries import library_of
 from ._threads import limited
-from ._types import (CHECK_OVERFLOW, MAXIMUM, MINIMUM, OFFSETS, OPERATION, PARTS, PRODUCT, SUM, Options, added_in,
-                     sums_type, taken, typed)  # fmt: skip
+from ._types import (CHECK_OVERFLOW, EXCLUSIVE, MAXIMUM, MINIMUM, OFFSETS, OPERATION, PARTS, PRODUCT, REVERSE, SKIP_NAN,
+                     SUM, TOTALS, Options, added_in, sums_type, taken, typed)  # fmt: skip
 
 _OPERATIONS = {"sum": SUM, "max": MAXIMUM, "min": MINIMUM, "prod": PRODUCT}
 _OF_OFFSETS, _OF_LENGTHS, _OF_KEYS, _OF_HEADS = range(1, 5)  # enum table_segment_kind
-_TOTALS = 64
+
+
+def _refuse_unless_whole(whole, values, name):
+    if values.ndim != 1 or not whole:
+        raise TypeError(f"{name}: must be whole numbers, in one dimension, not {values.dtype!r} of {values.shape}")
 
 
 def _whole_numbers(values, name):
     values = np.asarray(values)
     if values.shape == (0,):  # numpy takes [] for floats
         values = values.astype(np.int64)
-    if values.ndim != 1 or values.dtype.kind not in "iu":
-        raise TypeError(f"{name}: must be whole numbers, in one dimension, not {values.dtype!r} of {values.shape}")
+    _refuse_unless_whole(values.dtype.kind in "iu", values, name)
     kept = values.dtype in (np.dtype("i4"), np.dtype("i8"))
     return np.ascontiguousarray(values, None if kept else np.int64)
 
 
-def _heads_of(keys):
-    if not len(keys):
-        return np.empty(0, bool)
+def _whole_numbers_there(library, values, name):
+    kind = library.name_of(values)
+    _refuse_unless_whole(kind.startswith(("int", "uint")), values, name)
+    return library.contiguous(values if kind in ("int32", "int64") else library.cast(values, "int64"))
+
+
+def _heads_of(keys, heads):
+    """Writes to `heads` where another key begins."""
     unlike_itself = keys != keys  # NaN and NaT, which are one key
-    return np.concatenate([[True], (keys[1:] != keys[:-1]) & ~(unlike_itself[1:] & unlike_itself[:-1])])
+    heads[:1] = True
+    heads[1:] = (keys[1:] != keys[:-1]) & ~(unlike_itself[1:] & unlike_itself[:-1])
+    return heads
 
 
 def _resolved(segments):
@@ -41,39 +51,68 @@ def _resolved(segments):
     return segments if library is None else library.to_numpy(library.resolved(segments))
 
 
-class Segments:
-    """The kind of the segments, their array as _core takes it, and how many there are, counted when it is asked."""
+def _refuse_others(values, name, rows):
+    if tuple(values.shape) != (rows,):
+        raise ValueError(f"{name}: has the shape {tuple(values.shape)}, and x has {rows} rows")
 
-    def __init__(self, rows, offsets=None, lengths=None, keys=None, heads=None):
+
+class Segments:
+    """The kind of the segments, their array as _core takes it, and how many there are, counted when it is asked. With
+    an array x on CUDA of a library, they are put where it is, and those that are there stay there."""
+
+    def __init__(self, rows, offsets=None, lengths=None, keys=None, heads=None, *, library=None, x=None):
         given = {"offsets": offsets, "lengths": lengths, "keys": keys, "heads": heads}
         given = {name: values for name, values in given.items() if values is not None}
         if len(given) != 1:
             raise ValueError("give one of offsets, lengths, keys and heads")
         ((name, values),) = given.items()
         refuse_missing(values, name)
-        values = _resolved(values)
+        if library is not None and library.owns(values) and library.on_cuda(values):
+            self._there(library, library.resolved(values), name, rows)
+            return
+        self._here(_resolved(values), name, rows)
+        if library is not None:
+            self.values = library.put(self.heads() if self.kind == _OF_KEYS else self.values, x)
+            self.kind = _OF_HEADS if self.kind == _OF_KEYS else self.kind
+
+    def _there(self, library, values, name, rows):
+        if name in ("offsets", "lengths"):
+            self.values = _whole_numbers_there(library, values, name)
+            self._count_known(name)
+            return
+        _refuse_others(values, name, rows)
+        if name == "keys":
+            values = _heads_of(values, library.empty((rows,), "bool", values))
+        self.kind, self.values, self.known = _OF_HEADS, library.contiguous(library.cast(values, "bool")), None
+
+    def _count_known(self, name):
+        self.kind = _OF_OFFSETS if name == "offsets" else _OF_LENGTHS
+        if self.kind == _OF_OFFSETS and not len(self.values):
+            raise ValueError("offsets: must be one more than there are segments")
+        self.known = len(self.values) - (self.kind == _OF_OFFSETS)
+
+    def _here(self, values, name, rows):
         if name in ("offsets", "lengths"):
             self.values = _whole_numbers(values, name)
-            self.kind = _OF_OFFSETS if name == "offsets" else _OF_LENGTHS
-            if self.kind == _OF_OFFSETS and not len(self.values):
-                raise ValueError("offsets: must be one more than there are segments")
-            self.known = len(self.values) - (self.kind == _OF_OFFSETS)
+            self._count_known(name)
             return
         values = np.asarray(values)
-        if values.shape != (rows,):
-            raise ValueError(f"{name}: has the shape {values.shape}, and x has {rows} rows")
+        _refuse_others(values, name, rows)
         if name == "heads":
             self.kind, values = _OF_HEADS, values.astype(bool, copy=False)
         elif values.dtype.kind in "iub" and values.dtype.isnative:
             self.kind = _OF_KEYS
         else:
-            self.kind, values = _OF_HEADS, _heads_of(values)
+            self.kind, values = _OF_HEADS, _heads_of(values, np.empty(rows, bool))
         self.values, self.known = np.ascontiguousarray(values), None
+
+    def heads(self):
+        return self.values if self.kind == _OF_HEADS else _heads_of(self.values, np.empty(len(self.values), bool))
 
     def count(self):
         if self.known is None:
-            heads = self.values if self.kind == _OF_HEADS else _heads_of(self.values)
-            self.known = int(np.count_nonzero(heads[1:])) + (len(heads) > 0)
+            heads = self.heads()
+            self.known = int(heads[1:].sum()) + (len(heads) > 0)
         return self.known
 
 
@@ -89,6 +128,8 @@ def run(x, segments, dtype, operation, flags, start=None, totals=False):
         x = x.astype(into)
     elif not x.dtype.isnative:
         x = x.astype(x.dtype.newbyteorder("="))
+    if x.dtype.kind in "biu":  # nothing is a NaN
+        flags &= ~SKIP_NAN
     if flags & CHECK_OVERFLOW and into != kind:
         raise TypeError(f"check_overflow: is for sums of 32 and 64 bits here, and dtype is {kind}")
     counted = totals or start is not None or flags & OFFSETS
@@ -103,7 +144,7 @@ def run(x, segments, dtype, operation, flags, start=None, totals=False):
     if columns:
         flat = np.ascontiguousarray(x).reshape(-1)
         found = _core.segments(typed(flat), typed(sums.reshape(-1)), typed(segments.values), row, columns, count,
-                               segments.kind, flags | (_TOTALS if totals else 0) | operation << OPERATION)  # fmt: skip
+                               segments.kind, flags | (TOTALS if totals else 0) | operation << OPERATION)  # fmt: skip
     return (sums if sums.dtype == kind else sums.astype(kind)), found
 
 
@@ -142,7 +183,12 @@ def _scan(x, segments, dtype, operation, flags, start, totals=False):
     library = library_of(x)
     refuse_missing(x, "x")
     if library is not None and library.on_cuda(x):
-        raise TypeError("x: segments of arrays on CUDA are not summed here; table_segmented_prefix_sum() is for them")
+        options = Options(0, dtype, start=start, exclusive=flags & EXCLUSIVE, reverse=flags & REVERSE,
+                          check_overflow=flags & CHECK_OVERFLOW, skip_nan=flags & SKIP_NAN, offsets=flags & OFFSETS,
+                          operation=_OPERATIONS[operation])  # fmt: skip
+        there = Segments(len(x) if x.ndim else 0, **segments, library=library, x=x)
+        sums = library.segments(x, there, totals, options)
+        return rebuilt(sums) if rebuilt else sums
     if library is not None:
         dtype = library.numpy_type(dtype)
     values = np.asarray(x if library is None else library.to_numpy(library.resolved(x)))
@@ -165,8 +211,9 @@ def segmented_cumsum(x, offsets=None, *, lengths=None, keys=None, heads=None, dt
     Parameters
     ----------
     x : array of shape (n, ...)
-        Of any type that cumsum() takes, but complex numbers; on CUDA none. Or a ragged one: a nested tensor of torch
-        in the layout torch.jagged, or an array of awkward, which have their own offsets.
+        Of any type that cumsum() takes, but complex numbers; on CUDA of CuPy or torch, whose current stream is waited
+        for, or of JAX by tuplescan.jax. Or a ragged one: a nested tensor of torch in the layout torch.jagged, or an
+        array of awkward, which have their own offsets.
     offsets : array of whole numbers, optional
         Segment s has the rows from offsets[s] up to offsets[s + 1] (cu_seqlens). Rows before the first and after the
         last one belong to no segment, and their sums are 0. Or one of these in its place:

@@ -113,7 +113,7 @@ def added_in(dtype, operation=SUM):
 
 
 # What _core.scan() and its like are asked for, a bit for each option.
-EXCLUSIVE, REVERSE, CHECK_OVERFLOW, SKIP_NAN, OFFSETS, SHIFTED = 1, 2, 4, 8, 16, 32
+EXCLUSIVE, REVERSE, CHECK_OVERFLOW, SKIP_NAN, OFFSETS, SHIFTED, TOTALS = 1, 2, 4, 8, 16, 32, 64
 OPERATION = 8  # where the number of the operation begins
 
 

@@ -1,6 +1,6 @@
 """Running sums, maxima, minima, products, linear recurrences and sums of segments as operators of torch,
 tuplescan::cumsum and the like, with gradients of any order, under torch.compile(), vmap and autocast, and captured by
-CUDA graphs. For tensors in host memory and on CUDA; those with segments in host memory alone."""
+CUDA graphs, but for those with segments. For tensors in host memory and on CUDA."""
 
 import collections.abc
 import contextlib
@@ -533,13 +533,13 @@ def nancumsum(x, dim=0, dtype=None, *, exclusive=False, reverse=False, start=Non
 
 
 def segmented_cumsum(x, offsets, dtype=None, *, exclusive=False, reverse=False):
-    """Running sums of segments of rows, each by itself: tuplescan.segmented_cumsum() of tensors in host memory, with
-    its bits, and with gradients.
+    """Running sums of segments of rows, each by itself: tuplescan.segmented_cumsum(), with its bits, and with
+    gradients. On CUDA the current stream is waited for, so that a CUDA graph cannot capture it.
 
     Parameters
     ----------
     x : Tensor of at least one dimension
-        As for cumsum(), but no complex numbers, and not on CUDA.
+        As for cumsum(), but no complex numbers.
     offsets : Tensor or list of whole numbers
         Segment s has the rows from offsets[s] up to offsets[s + 1] (cu_seqlens). The sums of other rows are 0. Under
         vmap all tables have the same.
@@ -555,7 +555,7 @@ def segmented_cumsum(x, offsets, dtype=None, *, exclusive=False, reverse=False):
     ValueError
         For offsets that fall or lead beyond x.
     TypeError
-        For other types, and on CUDA.
+        For other types.
 
     Examples
     --------
