@@ -128,6 +128,17 @@ static inline size_t backend_carry_bytes(const struct backend *backend, const st
     return backend->takes_values ? scan->in.columns * table_type_size(scan->element->type) : scan_row_bytes(scan);
 }
 
+/* Puts what a scan begins with where the caller has no row into one of elements, memory of the backend. */
+static inline table_status backend_put_start(const struct backend *backend, const struct scan *scan, void *row) {
+    const struct element *element = scan->element;
+    if (element->start_is_zero)
+        return backend->fill(scan, row, 0, scan_row_bytes(scan));
+    if (backend->put_start)
+        return backend->put_start(scan, row);
+    element_fill(element, row, element->start, scan->in.columns);
+    return TABLE_OK;
+}
+
 /* Waits for what was queued, whatever has failed: the first failure. */
 static inline table_status wait_after(const struct backend *backend, const struct scan *scan, table_status status) {
     const table_status waited = backend->wait(scan);

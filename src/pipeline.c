@@ -10,16 +10,6 @@ table_status pipeline_mark(const struct backend *backend, const struct scan *sca
     return status;
 }
 
-table_status pipeline_put_start(const struct backend *backend, const struct scan *scan, void *row) {
-    const struct element *element = scan->element;
-    if (element->start_is_zero)
-        return backend->fill(scan, row, 0, scan_row_bytes(scan));
-    if (backend->put_start)
-        return backend->put_start(scan, row);
-    element_fill(element, row, element->start, scan->in.columns);
-    return TABLE_OK;
-}
-
 /* Row 0 of the seeds is what the table begins with. The stages lower the finding. */
 static table_status begin_stages(const struct backend *backend, const struct scan *scan, char *seeds, bool by_host) {
     const size_t row_bytes = scan_row_bytes(scan);
@@ -31,7 +21,7 @@ static table_status begin_stages(const struct backend *backend, const struct sca
     else if (status == TABLE_OK && by_host)
         element_fill(scan->element, seeds, scan->element->start, scan->in.columns);
     else if (status == TABLE_OK)
-        status = pipeline_put_start(backend, scan, seeds);
+        status = backend_put_start(backend, scan, seeds);
     return status;
 }
 
@@ -83,7 +73,7 @@ static table_status run_nothing(const struct backend *backend, const struct scan
     if (status != TABLE_OK || !scan->carry_out || scan->carry_out == scan->carry_in)
         return status;
     return scan->carry_in ? backend->copy(scan, scan->carry_out, scan->carry_in, backend_carry_bytes(backend, scan))
-                          : pipeline_put_start(backend, scan, scan->carry_out);
+                          : backend_put_start(backend, scan, scan->carry_out);
 }
 
 static table_status run_rows(const struct backend *backend, const struct plan *plan, const struct scan *scan,

@@ -13,9 +13,6 @@ table_status pipeline_run(const struct backend *backend, const struct plan *plan
 /* Sets the clock's marks from `first` to `last`, if there is a clock. */
 table_status pipeline_mark(const struct backend *backend, const struct scan *scan, unsigned first, unsigned last);
 
-/* Puts what a scan begins with where the caller has no row into one of elements, memory of the backend. */
-table_status pipeline_put_start(const struct backend *backend, const struct scan *scan, void *row);
-
 /* Stage 2 on a seeds table of `rows` rows, in place.
  *
  * By the host: waits for stage 1. The seeds are host memory of stage2_host_seeds(), from backend->host_allocate(), or

@@ -45,7 +45,7 @@ static table_status scan_totals(const struct backend *backend, const struct plan
         return rows > 1 ? backend->stage3_global_pass(&totals, seeds) : TABLE_OK;
     const struct scan whole = plan_sums_scan(scan, seeds, rows);
     void *bases = (char *)workspace + plan->level_offset[level];
-    table_status status = pipeline_put_start(backend, scan, bases);
+    table_status status = backend_put_start(backend, scan, bases);
     if (status == TABLE_OK)
         status = backend->stage1_local_counts(&whole, bases);
     if (status == TABLE_OK)
