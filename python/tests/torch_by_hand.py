@@ -103,6 +103,19 @@ def test_a_start_of_whole_numbers_is_whole_and_fits():
     assert call(torch.ones(2, 3, dtype=torch.int64), 1, start=[1, 2]).tolist() == [[2, 3, 4], [3, 4, 5]]
 
 
+def test_rows_of_bfloat16_to_start_with():
+    x, start = torch.ones(4, 2, dtype=torch.bfloat16), torch.tensor([2.0, 3.0], dtype=torch.bfloat16)
+    for given in (x, x.float(), np.ones((4, 2), "f4")):
+        assert tuplescan.cumsum(given, start=start)[-1].tolist() == [6, 7]
+    assert tuplescan.segmented_cumsum(x, [0, 4], start=start)[-1].tolist() == [6, 7]
+    assert tuplescan.linear_recurrence(1.0, x, start=start)[-1].tolist() == [6, 7]
+    assert tuplescan.cummax(x, start=start).tolist() == [[2, 3]] * 4
+    with pytest.raises(TypeError, match="cannot cast"):
+        tuplescan.cumsum(x.int(), start=start)
+    with pytest.raises(TypeError, match="gradients"):
+        tuplescan.cumsum(x, start=start.requires_grad_())
+
+
 def test_gradients_of_segments_are_of_the_offsets_that_were_given():
     x, offsets = torch.ones(6, requires_grad=True), np.array([0, 3, 6])
     sums = tuplescan.torch.segmented_cumsum(x, offsets)

@@ -28,6 +28,10 @@ _PIECE_ROWS = 64
 def row_to_start_with(start, shape, dtype, operation=SUM):
     """`start` as a new row of that shape; only what loses nothing of its kind is converted."""
     refuse_missing(start, "start")
+    if hasattr(start, "__dlpack__") and not isinstance(start, np.ndarray):
+        from ._libraries import seen_by_numpy  # which sums by this module
+
+        start = seen_by_numpy(start, "start")
     row = np.asarray(start)
     whole = row.dtype.kind in "iu" or isinstance(start, int)  # those beyond 64 bits are objects to numpy
     if whole and dtype.kind in "iu" and row.ndim == 0:
