@@ -143,7 +143,7 @@ static inline size_t memory_rate() {
     return rate == UNKNOWN ? 0 : rate;
 }
 
-/* Of the current device. */
+/* What the current device has. */
 static inline int multiprocessors(unsigned *count) {
     int device = 0, processors = 0;
     cudaError_t error = cudaGetDevice(&device);

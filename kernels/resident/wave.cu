@@ -104,12 +104,9 @@ size_t algorithm_wave::workspace(const kernel_pass *pass) {
 #endif
 
 template <> int algorithm_wave::run<KERNEL_PART>(const kernel_pass *pass, const kernel_carry *carry, void *workspace) {
-    int device = 0, processors = 0;
-    cudaError_t error = cudaGetDevice(&device);
-    if (error == cudaSuccess)
-        error = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
-    if (error != cudaSuccess)
-        return static_cast<int>(error);
-    return run_resident(*pass,
-                        wave_launcher{carry->in, carry->out, workspace, pass->stream, static_cast<size_t>(processors)});
+    unsigned processors = 0;
+    const int error = multiprocessors(&processors);
+    if (error != 0)
+        return error;
+    return run_resident(*pass, wave_launcher{carry->in, carry->out, workspace, pass->stream, processors});
 }

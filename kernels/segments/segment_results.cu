@@ -154,11 +154,10 @@ static bool takes_pass(const kernel_segmented_pass &from, const segment_pass &pa
 }
 
 template <> int segment_results_of<KERNEL_PART>(const kernel_segmented_pass &from, segment_plan &plan) {
-    int device = 0, processors = 0, error = most_shared_bytes(&plan.shared_bytes);
+    unsigned processors = 0;
+    int error = most_shared_bytes(&plan.shared_bytes);
     if (error == 0)
-        error = static_cast<int>(cudaGetDevice(&device));
-    if (error == 0)
-        error = static_cast<int>(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
+        error = multiprocessors(&processors);
     if (error != 0)
         return error;
     plan.enough_tiles = ENOUGH_TILES * static_cast<size_t>(processors);
