@@ -16,17 +16,10 @@ static size_t seed_rows(const struct scan *scan) {
 }
 
 static struct kernel_operator_pass operator_pass(const struct scan *scan) {
-    const struct scan_factors *factors = &scan->factors;
     return (struct kernel_operator_pass){.pass = cuda_pass(scan),
                                          .operation = (kernel_operation)scan->element->operation,
                                          .kept = scan->element->type,
-                                         .factors = {.data = factors->data,
-                                                     .stride = factors->stride,
-                                                     .step = factors->step,
-                                                     .type = factors->type,
-                                                     .per_column = factors->per_column,
-                                                     .shifted = factors->shifted,
-                                                     .first = factors->first},
+                                         .factors = cuda_factors(scan),
                                          .ranges = scan->ranges,
                                          .carry_in = scan->carry_in,
                                          .carry_out = scan->carry_out,

@@ -33,4 +33,16 @@ static inline int cuda_forget_nans(const struct scan *scan) {
     return scan->load.nans ? cudaMemsetAsync(scan->load.nans, 0, sizeof *scan->load.nans, scan->stream) : 0;
 }
 
+/* The coefficients of a recurrence, as kernels take them. */
+static inline struct kernel_factors cuda_factors(const struct scan *scan) {
+    const struct scan_factors *factors = &scan->factors;
+    return (struct kernel_factors){.data = factors->data,
+                                   .stride = factors->stride,
+                                   .step = factors->step,
+                                   .type = factors->type,
+                                   .per_column = factors->per_column,
+                                   .shifted = factors->shifted,
+                                   .first = factors->first};
+}
+
 #endif

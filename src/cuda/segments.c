@@ -12,7 +12,6 @@ _Static_assert((int)TABLE_SEGMENT_OFFSETS == KERNEL_SEGMENT_OFFSETS &&
                "kernels have the numbers of the library");
 
 static struct kernel_segmented_pass segmented_pass(const struct scan *scan, const struct segments *segments) {
-    const struct scan_factors *factors = &scan->factors;
     return (struct kernel_segmented_pass){.pass = cuda_pass(scan),
                                           .operation = (kernel_operation)scan->element->operation,
                                           .kept = scan->element->type,
@@ -27,11 +26,7 @@ static struct kernel_segmented_pass segmented_pass(const struct scan *scan, cons
                                           .has_offsets = segments->has_row_before,
                                           .carry_in = scan->carry_in,
                                           .carry_out = scan->carry_out,
-                                          .factors = {.data = factors->data,
-                                                      .stride = factors->stride,
-                                                      .type = factors->type,
-                                                      .per_column = factors->per_column,
-                                                      .shifted = factors->shifted}};
+                                          .factors = cuda_factors(scan)};
 }
 
 size_t cuda_segments_workspace(const struct scan *scan, const struct segments *segments) {
