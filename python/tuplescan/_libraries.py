@@ -422,25 +422,25 @@ class _OnCuda(_OnHost):
         """As tuplescan.segmented_cumsum(), or its totals, for which the stream is waited for."""
         if x.ndim == 0:
             raise ValueError("x must have at least one dimension")
-        x, start, rest = self.resolved(x), options.start, tuple(x.shape[1:])
-        options.start = None
+        x, start = self.resolved(x), options.start
+        options.start = None  # it is of segments, not of x
         with self.working_on(x, None):
             work = _Work(self, x, 0, options)
             into = work.added if totals else work.into
             if not taken(self.name_of(work.x), into, options.operation):
                 work.x = self.cast(work.x, into)
-            count = segments.count() if totals or start is not None or options.offsets else segments.known or 0
-            if start is not None:
-                start = self.row(start, (count, *rest), work.sums, work.added, x)
-            rows = count if totals else len(x) + (count if options.offsets else 0)
-            sums, columns, found = self.empty((rows, *rest), into, x), math.prod(rest), None
-            sums[...] = 0  # of rows of no segment
-            if columns:
-                self.wait()
-                found = _core.segments(self.typed(self.contiguous(work.x).reshape(-1)), self.typed(sums.reshape(-1)),
-                                       self.typed(segments.values), start, columns, count, segments.kind,
-                                       options.bits() | (OFFSETS if options.offsets else 0) | (TOTALS if totals else 0),
-                                       )  # fmt: skip
+
+            def zeros(shape):
+                made = self.empty(shape, into, x)
+                made[...] = 0
+                return made
+
+            def row(shape):
+                return self.row(start, shape, work.sums, work.added, x)
+
+            bits = options.bits() | (OFFSETS if options.offsets else 0) | (TOTALS if totals else 0)
+            sums, found = segments.joined(self.contiguous(work.x), zeros, None if start is None else row, self.typed,
+                                          bits, self.wait)  # fmt: skip
             if found and options.check_overflow:
                 raise OverflowAt(*found)
             return self.cast(sums, work.sums)

@@ -1,5 +1,6 @@
 """Running sums of segments: of the rows of an array that belong together."""
 
+import math
 import sys
 
 import numpy as np
@@ -10,8 +11,8 @@ from ._errors import OverflowAt
 from ._kinds import refuse_missing, roots_of
 from ._libraries import library_of
 from ._threads import limited
-from ._types import (CHECK_OVERFLOW, EXCLUSIVE, MAXIMUM, MINIMUM, OFFSETS, OPERATION, PARTS, PRODUCT, REVERSE, SKIP_NAN,
-                     SUM, TOTALS, Options, added_in, sums_type, taken, typed)  # fmt: skip
+from ._types import (CHECK_OVERFLOW, MAXIMUM, MINIMUM, OFFSETS, OPERATION, PARTS, PRODUCT, SKIP_NAN, SUM, TOTALS,
+                     Options, added_in, sums_type, taken, typed)  # fmt: skip
 
 _OPERATIONS = {"sum": SUM, "max": MAXIMUM, "min": MINIMUM, "prod": PRODUCT}
 _OF_OFFSETS, _OF_LENGTHS, _OF_KEYS, _OF_HEADS = range(1, 5)  # enum table_segment_kind
@@ -115,6 +116,20 @@ class Segments:
             self.known = int(heads[1:].sum()) + (len(heads) > 0)
         return self.known
 
+    def joined(self, x, zeros, row, typed, bits, wait=lambda: None):
+        """New results of x, whose values lie side by side, and what _core answers; with TOTALS among the bits those of
+        segments. zeros() and row(), if the segments begin with something, make arrays of a shape where x is, for whose
+        values wait() waits."""
+        count = self.count() if row or bits & (TOTALS | OFFSETS) else self.known or 0
+        rest, found = tuple(x.shape[1:]), None
+        sums = zeros((count if bits & TOTALS else len(x) + (count if bits & OFFSETS else 0), *rest))
+        start, columns = row((count, *rest)) if row else None, math.prod(rest)
+        if columns:
+            wait()
+            found = _core.segments(typed(x.reshape(-1)), typed(sums.reshape(-1)), typed(self.values), start, columns,
+                                   count, self.kind, bits)  # fmt: skip
+        return sums, found
+
 
 def run(x, segments, dtype, operation, flags, start=None, totals=False):
     """New sums of numpy's array x down its rows, or rows of totals, and what _core answers."""
@@ -132,19 +147,16 @@ def run(x, segments, dtype, operation, flags, start=None, totals=False):
         flags &= ~SKIP_NAN
     if flags & CHECK_OVERFLOW and into != kind:
         raise TypeError(f"check_overflow: is for sums of 32 and 64 bits here, and dtype is {kind}")
-    counted = totals or start is not None or flags & OFFSETS
-    count, columns = segments.count() if counted else segments.known or 0, int(np.prod(x.shape[1:]))
-    rows = count if totals else len(x) + (count if flags & OFFSETS else 0)
-    sums = np.zeros((rows, *x.shape[1:]), into)
-    row = None
-    if start is not None:
-        row = row_to_start_with(start, (count, *x.shape[1:]), kind, operation)
-        row = np.ascontiguousarray(row, added_in(kind, operation)).reshape(-1)
-    found = None
-    if columns:
-        flat = np.ascontiguousarray(x).reshape(-1)
-        found = _core.segments(typed(flat), typed(sums.reshape(-1)), typed(segments.values), row, columns, count,
-                               segments.kind, flags | (TOTALS if totals else 0) | operation << OPERATION)  # fmt: skip
+
+    def zeros(shape):
+        return np.zeros(shape, into)
+
+    def row(shape):
+        made = row_to_start_with(start, shape, kind, operation)
+        return np.ascontiguousarray(made, added_in(kind, operation)).reshape(-1)
+
+    bits = flags | (TOTALS if totals else 0) | operation << OPERATION
+    sums, found = segments.joined(np.ascontiguousarray(x), zeros, None if start is None else row, typed, bits)
     return (sums if sums.dtype == kind else sums.astype(kind)), found
 
 
@@ -169,7 +181,7 @@ def _ragged(x):
     return None
 
 
-def _scan(x, segments, dtype, operation, flags, start, totals=False):
+def _scan(x, segments, operation, options, totals=False):
     if operation not in _OPERATIONS:
         raise ValueError(f"operation: {operation!r} is none of {', '.join(_OPERATIONS)}")
     ragged = _ragged(x)
@@ -178,23 +190,21 @@ def _scan(x, segments, dtype, operation, flags, start, totals=False):
         if any(values is not None for values in segments.values()):
             raise ValueError("x is ragged and has its own offsets")
         x, segments["offsets"], rebuilt = ragged
-        if totals or flags & OFFSETS:
+        if totals or options.offsets:
             rebuilt = None
-    library = library_of(x)
+    library, options.operation = library_of(x), _OPERATIONS[operation]
     refuse_missing(x, "x")
     if library is not None and library.on_cuda(x):
-        options = Options(0, dtype, start=start, exclusive=flags & EXCLUSIVE, reverse=flags & REVERSE,
-                          check_overflow=flags & CHECK_OVERFLOW, skip_nan=flags & SKIP_NAN, offsets=flags & OFFSETS,
-                          operation=_OPERATIONS[operation])  # fmt: skip
         there = Segments(len(x) if x.ndim else 0, **segments, library=library, x=x)
         sums = library.segments(x, there, totals, options)
         return rebuilt(sums) if rebuilt else sums
     if library is not None:
-        dtype = library.numpy_type(dtype)
+        options.dtype = library.numpy_type(options.dtype)
     values = np.asarray(x if library is None else library.to_numpy(library.resolved(x)))
-    sums, found = run(values, Segments(len(values) if values.ndim else 0, **segments), dtype, _OPERATIONS[operation],
-                       flags, start, totals)  # fmt: skip
-    if flags & CHECK_OVERFLOW and found:
+    sums, found = run(values, Segments(len(values) if values.ndim else 0, **segments), options.dtype,
+                      options.operation, options.bits() | (OFFSETS if options.offsets else 0), options.start,
+                      totals)  # fmt: skip
+    if options.check_overflow and found:
         raise OverflowAt(*found)
     sums = sums if library is None else library.from_numpy(sums)
     return rebuilt(sums) if rebuilt else sums
@@ -261,9 +271,10 @@ def segmented_cumsum(x, offsets=None, *, lengths=None, keys=None, heads=None, dt
     >>> tuplescan.segmented_cumsum([1, 2, 3, 4, 5], keys=[7, 7, 7, 8, 8], reverse=True)
     array([6, 5, 3, 9, 5])
     """
-    options = Options(exclusive=exclusive, reverse=reverse, check_overflow=check_overflow, skip_nan=skip_nan)
+    options = Options(dtype=dtype, exclusive=exclusive, reverse=reverse, start=start, check_overflow=check_overflow,
+                      skip_nan=skip_nan, offsets=include_initial)  # fmt: skip
     segments = {"offsets": offsets, "lengths": lengths, "keys": keys, "heads": heads}
-    return _scan(x, segments, dtype, operation, options.bits() | (OFFSETS if include_initial else 0), start)
+    return _scan(x, segments, operation, options)
 
 
 @limited
@@ -292,4 +303,4 @@ def segmented_totals(x, offsets=None, *, lengths=None, keys=None, heads=None, dt
     array([ 3,  0, 12])
     """
     segments = {"offsets": offsets, "lengths": lengths, "keys": keys, "heads": heads}
-    return _scan(x, segments, dtype, operation, Options(skip_nan=skip_nan).bits(), start, totals=True)
+    return _scan(x, segments, operation, Options(dtype=dtype, start=start, skip_nan=skip_nan), totals=True)
