@@ -31,7 +31,7 @@ static table_status rank(struct key_call *call, void *context, char *workspace) 
     const struct backend *backend = call->call.backend;
     const size_t row_bytes = plan->ranks.columns * table_type_size(plan->ranks.type);
     const void *const counters = plan->counters.data;
-    void *const totals = workspace + plan->totals_at, *const offsets = workspace + plan->offsets_at;
+    void *const totals = layout_at(workspace, plan->totals_at), *const offsets = layout_at(workspace, plan->offsets_at);
     table_status status = key_scan_run(call, &plan->steps[TOTALS], counters, NULL, NULL, totals, workspace);
     if (status == TABLE_OK)
         status = key_scan_run(call, &plan->steps[OFFSETS], totals, offsets, NULL, NULL, workspace);

@@ -17,7 +17,7 @@ struct histogram_call {
 };
 
 static uint64_t *outside_of(const struct histogram_call *histogram, char *workspace) {
-    return (uint64_t *)(void *)(workspace + histogram->outside_at);
+    return layout_at(workspace, histogram->outside_at);
 }
 
 /* Without values there is no pass; its result is nothing counted. */
@@ -26,11 +26,11 @@ static table_status count(struct key_call *call, void *context, char *workspace)
     const struct backend *backend = call->call.backend;
     struct histogram_pass pass = histogram->pass;
     pass.outside = outside_of(histogram, workspace);
-    pass.result.data = histogram->direct ? histogram->result.data : workspace + histogram->rows_at;
+    pass.result.data = histogram->direct ? histogram->result.data : layout_at(workspace, histogram->rows_at);
     if (histogram->edges_bytes > 0)
-        pass.bins.edges = workspace + histogram->edges_at;
+        pass.bins.edges = layout_at(workspace, histogram->edges_at);
     if (pass.chunks > 0)
-        return backend->keys->histogram(&call->call.scan, &pass, workspace + histogram->pass_at);
+        return backend->keys->histogram(&call->call.scan, &pass, layout_at(workspace, histogram->pass_at));
     return pass.result.rows > 0 ? backend->fill(&call->call.scan, pass.result.data, 0,
                                                 pass.result.columns * table_type_size(pass.result.type))
                                 : TABLE_OK;
@@ -39,8 +39,8 @@ static table_status count(struct key_call *call, void *context, char *workspace)
 static table_status add_up(struct key_call *call, void *context, char *workspace) {
     const struct histogram_call *histogram = context;
     return histogram->direct ? TABLE_OK
-                             : key_scan_run(call, &histogram->totals, workspace + histogram->rows_at, NULL, NULL,
-                                            histogram->result.data, workspace);
+                             : key_scan_run(call, &histogram->totals, layout_at(workspace, histogram->rows_at), NULL,
+                                            NULL, histogram->result.data, workspace);
 }
 
 static table_status work(struct key_call *call, void *context, char *workspace) {
@@ -51,8 +51,8 @@ static table_status work(struct key_call *call, void *context, char *workspace) 
     uint64_t *const outside = outside_of(histogram, workspace);
     table_status status = backend->fill(scan, outside, 0, outside_bytes);
     if (status == TABLE_OK && histogram->edges_bytes > 0)
-        status =
-            backend->copy(scan, workspace + histogram->edges_at, histogram->pass.bins.edges, histogram->edges_bytes);
+        status = backend->copy(scan, layout_at(workspace, histogram->edges_at), histogram->pass.bins.edges,
+                               histogram->edges_bytes);
     if (status == TABLE_OK)
         status = key_call_steps(call, (key_work *const[STAGES]){count, add_up}, context, workspace);
     if (status == TABLE_OK && histogram->outside.data)

@@ -71,7 +71,7 @@ table_status key_scan_run(const struct key_call *call, const struct key_scan *pl
     scan.carry_in = carry_in;
     scan.carry_out = carry_out;
     scan.stream = call->call.scan.stream;
-    return pipeline_run(call->call.backend, &planned->plan, &scan, workspace + planned->place);
+    return pipeline_run(call->call.backend, &planned->plan, &scan, layout_at(workspace, planned->place));
 }
 
 static void stage(struct key_call *call, const struct key_table *table) {

@@ -65,7 +65,7 @@ static table_status count(struct key_call *call, void *context, char *workspace)
     counters.columns = (size_t)counted.digits << counted.bits;
     const table_status status = clear_unused(call, sort, &counted, &counters);
     return status == TABLE_OK ? call->call.backend->keys->digit_counts(&call->call.scan, &counted, &counters,
-                                                                       workspace + sort->pass_at)
+                                                                       layout_at(workspace, sort->pass_at))
                               : status;
 }
 
@@ -74,7 +74,7 @@ static table_status rank(struct key_call *call, void *context, char *workspace) 
     struct sort_pass *own = context;
     const struct sort_call *sort = own->sort;
     const void *const counters = sort_counters(sort, own->number, workspace).data;
-    void *const totals = workspace + sort->totals_at;
+    void *const totals = layout_at(workspace, sort->totals_at);
     own->move.totals = sort->pass.chunks > 1 ? totals : counters;
     if (sort->pass.chunks == 1)
         return TABLE_OK;
@@ -105,8 +105,9 @@ static table_status move(struct key_call *call, void *context, char *workspace) 
         return TABLE_OK;
     if (call->report)
         call->report->passes++;
-    return sort->is_filled ? keys->digit_fill(&call->call.scan, &own->pass, &own->move)
-                           : keys->digit_scatter(&call->call.scan, &own->pass, &own->move, workspace + sort->pass_at);
+    return sort->is_filled
+               ? keys->digit_fill(&call->call.scan, &own->pass, &own->move)
+               : keys->digit_scatter(&call->call.scan, &own->pass, &own->move, layout_at(workspace, sort->pass_at));
 }
 
 /* The keys, and what moves with them, on the side where the last pass left them, and where the caller wants them. */
@@ -122,7 +123,7 @@ static table_status bring_home(struct key_call *call, void *context, char *works
     const struct backend *backend = call->call.backend;
     const struct scan *scan = &call->call.scan;
     const size_t keys = sort->pass.keys.rows, key_bytes = keys * table_type_size(sort->pass.keys.type);
-    const struct gather gather = {.to = workspace + sort->gathered_at,
+    const struct gather gather = {.to = layout_at(workspace, sort->gathered_at),
                                   .from = sort->values.data,
                                   .value_bytes = sort->values.columns,
                                   .count = keys,
@@ -200,10 +201,10 @@ table_status sort_work(struct key_call *call, void *context, char *workspace) {
     const bool own_keys = sort->kind == SORT_ORDER, own_values = sort->kind == SORT_INDEXED;
     const bool has_values = sort->kind != SORT_KEYS;
     const struct side sides[2] = {
-        {.keys = own_keys ? workspace + sort->keys_at[0] : keys,
-         .values = own_values ? workspace + sort->values_at[0] : sort->values.data},
-        {.keys = sort->is_filled ? keys : workspace + sort->keys_at[1],
-         .values = has_values ? workspace + sort->values_at[1] : NULL},
+        {.keys = own_keys ? layout_at(workspace, sort->keys_at[0]) : keys,
+         .values = own_values ? layout_at(workspace, sort->values_at[0]) : sort->values.data},
+        {.keys = sort->is_filled ? keys : layout_at(workspace, sort->keys_at[1]),
+         .values = has_values ? layout_at(workspace, sort->values_at[1]) : NULL},
     };
     const struct side first = {.keys = keys, .values = sort->kind == SORT_PAIRS ? sort->values.data : NULL};
     struct look look = {.all = sort->pass, .ascends = sort->pass.keys.rows == 0};
