@@ -7,8 +7,9 @@ import sys
 import tempfile
 from unittest import mock
 
-from docutils import nodes
-from sphinx.util.docutils import SphinxDirective
+tree = pathlib.Path(__file__).resolve().parents[2]
+sys.path.append(str(tree / "docs/reference"))
+from headers import headers
 
 # tuplescan.torch is described without torch, whose packages are gigabytes.
 torch = sys.modules["torch"] = mock.MagicMock()
@@ -34,7 +35,6 @@ html_css_files = ["wide.css"]
 html_show_copyright = False
 
 # The C reference: Doxygen's XML of the headers, by the same filter as its own pages (ninja -C build reference).
-tree = pathlib.Path(__file__).resolve().parents[2]
 doxygen = tempfile.TemporaryDirectory()
 settings = {"version": "", "output": doxygen.name, "source": str(tree), "python": sys.executable}
 doxyfile = re.sub("@(.*?)@", lambda name: settings[name[1]], (tree / "docs/reference/Doxyfile.in").read_text())
@@ -45,14 +45,43 @@ breathe_default_project = "tuplescan"
 breathe_domain_by_extension = {"h": "c"}
 
 
-class Help(SphinxDirective):
+def section(title, *blocks):
+    return f"\n## {title}\n" + "".join(f"\n{block}\n" for block in blocks)
+
+
+def of_rst(directive, *options):
+    return "\n".join(["```{eval-rst}", f".. {directive}", *(f"    :{option}:" for option in options), "```"])
+
+
+def of_c():
+    """Each header, and the programs of examples/ that make its calls."""
+    texts = {path.name: path.read_text(encoding="utf-8") for path in sorted((tree / "examples").glob("*.c"))}
+    for name, _, calls in headers():
+        links = [f"[{program}](../../examples/{program})" for program, text in texts.items()
+                 if re.search(rf"\b({'|'.join(calls)})\(", text)] if calls else []
+        yield section(name, *([f"Programs: {', '.join(links)}."] if links else []), of_rst(f"doxygenfile:: {name}"))
+
+
+def of_python():
+    for name in ("", ".frames", ".dask", ".jax", ".torch", ".mpi"):
+        options = ["members"] if name else ["members", "imported-members"]
+        yield section(f"tuplescan{name}", of_rst(f"automodule:: tuplescan{name}", *options))
+
+
+def of_command():
     """What `tuplescan COMMAND --help` prints, of which the manual pages are made, too."""
+    def run(*arguments):
+        return subprocess.run(["tuplescan", *arguments], capture_output=True, text=True, check=True).stdout
+    for name in re.findall(r"^ +tuplescan (\w+) +\.\.\.", run("help"), re.MULTILINE):
+        yield section(f"tuplescan {name}", f"```{{code-block}} text\n:class: help\n\n{run(name, '--help')}```")
 
-    required_arguments = 1
 
-    def run(self):
-        done = subprocess.run(["tuplescan", *self.arguments, "--help"], capture_output=True, text=True, check=True)
-        return [nodes.literal_block(done.stdout, done.stdout, language="text", classes=["help"])]
+REFERENCES = {"docs/site/c": of_c, "docs/site/python": of_python, "docs/site/command": of_command}
+
+
+def fill_in(app, name, content):
+    if name in REFERENCES:
+        content[0] += "".join(REFERENCES[name]())
 
 
 def keep_from_search(app, doctree):
@@ -63,4 +92,4 @@ def keep_from_search(app, doctree):
 
 def setup(app):
     app.connect("doctree-read", keep_from_search)
-    app.add_directive("help", Help)
+    app.connect("source-read", fill_in)
