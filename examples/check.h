@@ -1,4 +1,8 @@
-/* What the examples do about errors, and where the stream forms get their workspace. */
+/* What the examples do about errors, and where the stream forms get their workspace. Each example is built by
+ *
+ *     cc EXAMPLE.c -o EXAMPLE $(pkg-config --cflags --libs tuplescan)
+ *
+ * unless it says how. */
 #ifndef CHECK_H
 #define CHECK_H
 

@@ -1,7 +1,5 @@
 /* The columns of a frame lie apart, each in memory of its own: their running sums, and an average that forgets.
  *
- *     cc columns.c -o columns $(pkg-config --cflags --libs tuplescan)
- *
  * prints
  *
  *     x 1 3 6

@@ -1,8 +1,6 @@
 /* A counting sort with a scatter of one's own: how many keys of each digit each chunk has, and where they go. Then
  * again, in memory that was asked for before, as on a stream.
  *
- *     cc counting_sort.c -o counting_sort $(pkg-config --cflags --libs tuplescan)
- *
  * prints
  *
  *     0 1 1 2 2 3

@@ -2,15 +2,12 @@
  * ragged tensors, of anything that lies side by side in pieces of several lengths. There is one offset more than rows;
  * the last one is the number of all entries.
  *
- *     cc csr_offsets.c -o csr_offsets $(pkg-config --cflags --libs tuplescan)
- *
  * prints
  *
  *     0 2 2 5 6 6 10 */
 #include <inttypes.h>
-#include <stdio.h>
 
-#include <tuplescan/tuplescan.h>
+#include "check.h"
 
 enum { ROWS = 6 };
 
@@ -21,10 +18,7 @@ int main(void) {
     const table_view in = {.data = entries, .rows = ROWS, .columns = 1, .type = TABLE_U32};
     const table_view out = {.data = offsets, .rows = ROWS + 1, .columns = 1, .type = TABLE_U64};
     const table_scan_options options = {.offsets = 1, .first_overflow = &overflow};
-    if (table_prefix_sum(&in, &out, &options) != TABLE_OK) {
-        fprintf(stderr, "%s\n", table_error_detail());
-        return 1;
-    }
+    check(table_prefix_sum(&in, &out, &options));
     if (overflow != TABLE_NO_OVERFLOW) {
         fprintf(stderr, "more than 2^64 entries, from row %" PRIu64 " on\n", overflow);
         return 1;

@@ -8,25 +8,15 @@
  *     round 1: the last sum is 1000
  *     round 2: the last sum is 2000
  *     round 3: the last sum is 3000 */
-#include <stdio.h>
-#include <stdlib.h>
-
 #include <cuda_runtime_api.h>
 
-#include <tuplescan/tuplescan.h>
+#include "check.h"
 
 enum { ROWS = 1000, COLUMNS = 4, VALUES = ROWS * COLUMNS, NO_GPU = 77 };
 
-static void check(cudaError_t error) {
+static void check_cuda(cudaError_t error) {
     if (error != cudaSuccess) {
         fprintf(stderr, "%s\n", cudaGetErrorString(error));
-        exit(1);
-    }
-}
-
-static void check_table(table_status status) {
-    if (status != TABLE_OK) {
-        fprintf(stderr, "%s: %s\n", table_status_name(status), table_error_detail());
         exit(1);
     }
 }
@@ -35,11 +25,11 @@ static cudaGraphExec_t capture(const table_view *in, const table_view *out, cons
     cudaStream_t stream = (cudaStream_t)options->stream;
     cudaGraph_t graph = NULL;
     cudaGraphExec_t launchable = NULL;
-    check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
-    check_table(table_prefix_sum_async(in, out, options));
-    check(cudaStreamEndCapture(stream, &graph));
-    check(cudaGraphInstantiateWithFlags(&launchable, graph, 0));
-    check(cudaGraphDestroy(graph));
+    check_cuda(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+    check(table_prefix_sum_async(in, out, options));
+    check_cuda(cudaStreamEndCapture(stream, &graph));
+    check_cuda(cudaGraphInstantiateWithFlags(&launchable, graph, 0));
+    check_cuda(cudaGraphDestroy(graph));
     return launchable;
 }
 
@@ -51,30 +41,30 @@ int main(void) {
         return NO_GPU;
     }
     table_view in = {.rows = ROWS, .columns = COLUMNS, .type = TABLE_U32}, out = in;
-    check(cudaMalloc(&in.data, sizeof values));
-    check(cudaMalloc(&out.data, sizeof sums));
-    check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+    check_cuda(cudaMalloc(&in.data, sizeof values));
+    check_cuda(cudaMalloc(&out.data, sizeof sums));
+    check_cuda(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
 
     table_scan_options options = {.stream = stream};
-    check_table(table_prefix_sum_workspace(&in, &out, &options, &options.workspace_bytes));
-    check(cudaMalloc(&options.workspace, options.workspace_bytes ? options.workspace_bytes : 1));
+    check(table_prefix_sum_workspace(&in, &out, &options, &options.workspace_bytes));
+    check_cuda(cudaMalloc(&options.workspace, options.workspace_bytes ? options.workspace_bytes : 1));
     cudaGraphExec_t graph = capture(&in, &out, &options);
 
     for (unsigned round = 1; round <= 3; round++) {
         for (int i = 0; i < VALUES; i++)
             values[i] = round;
-        check(cudaMemcpyAsync(in.data, values, sizeof values, cudaMemcpyHostToDevice, stream));
-        check(cudaGraphLaunch(graph, stream));
-        check(cudaMemcpyAsync(sums, out.data, sizeof sums, cudaMemcpyDeviceToHost, stream));
-        check(cudaStreamSynchronize(stream));
+        check_cuda(cudaMemcpyAsync(in.data, values, sizeof values, cudaMemcpyHostToDevice, stream));
+        check_cuda(cudaGraphLaunch(graph, stream));
+        check_cuda(cudaMemcpyAsync(sums, out.data, sizeof sums, cudaMemcpyDeviceToHost, stream));
+        check_cuda(cudaStreamSynchronize(stream));
         printf("round %u: the last sum is %u\n", round, sums[VALUES - 1]);
         if (sums[VALUES - 1] != round * ROWS)
             return 1;
     }
-    check(cudaGraphExecDestroy(graph));
-    check(cudaStreamDestroy(stream));
-    check(cudaFree(options.workspace));
-    check(cudaFree(out.data));
-    check(cudaFree(in.data));
+    check_cuda(cudaGraphExecDestroy(graph));
+    check_cuda(cudaStreamDestroy(stream));
+    check_cuda(cudaFree(options.workspace));
+    check_cuda(cudaFree(out.data));
+    check_cuda(cudaFree(in.data));
     return 0;
 }

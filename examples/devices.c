@@ -1,25 +1,14 @@
 /* A table whose rows lie on all GPUs of the machine and in host memory: each place sums its own part, all at the same
  * time, and the sums have the bits of the table as a whole. Without a GPU there are two parts in host memory.
  *
- *     cc devices.c -o devices $(pkg-config --cflags --libs tuplescan)
- *
  * prints
  *
  *     the parts have the same bits as the whole */
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include <tuplescan/tuplescan.h>
+#include "check.h"
 
 enum { ROWS = 100000, COLUMNS = 4, PARTS_MOST = 16 };
-
-static void check(table_status status) {
-    if (status != TABLE_OK) {
-        fprintf(stderr, "%s: %s\n", table_status_name(status), table_error_detail());
-        exit(1);
-    }
-}
 
 static table_view rows_of(float *rows, size_t first, size_t count) {
     return (table_view){.data = rows + first * COLUMNS, .rows = count, .columns = COLUMNS, .type = TABLE_F32};

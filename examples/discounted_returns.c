@@ -2,8 +2,6 @@
  * environments side by side. Where an episode is over, nothing of the next one counts: its gamma is 0. And the moving
  * average of the same rewards, with a decay of 0.5 for all.
  *
- *     cc discounted_returns.c -o discounted_returns $(pkg-config --cflags --libs tuplescan)
- *
  * prints
  *
  *     returns 1.75 3
@@ -14,16 +12,9 @@
  *     average 0.75 2
  *     average 0.875 1
  *     average 1.4375 4.5 */
-#include <stdio.h>
-
-#include <tuplescan/tuplescan.h>
+#include "check.h"
 
 enum { STEPS = 4, ENVIRONMENTS = 2 };
-
-static int fail(void) {
-    fprintf(stderr, "%s\n", table_error_detail());
-    return 1;
-}
 
 static void print(const char *what, float values[STEPS][ENVIRONMENTS]) {
     for (int t = 0; t < STEPS; t++)
@@ -40,8 +31,7 @@ int main(void) {
     const table_view b = {.data = rewards, .rows = STEPS, .columns = ENVIRONMENTS, .type = TABLE_F32};
     const table_view h = {.data = results, .rows = STEPS, .columns = ENVIRONMENTS, .type = TABLE_F32};
     const table_scan_options from_the_end = {.reverse = 1};
-    if (table_linear_recurrence(&a, &b, &h, &from_the_end) != TABLE_OK)
-        return fail();
+    check(table_linear_recurrence(&a, &b, &h, &from_the_end));
     print("returns", results);
 
     for (int t = 0; t < STEPS; t++)
@@ -49,8 +39,7 @@ int main(void) {
             scaled[t][e] = (1 - half) * rewards[t][e];
     const table_view decay = {.data = &half, .rows = 1, .columns = 1, .type = TABLE_F32};
     const table_view terms = {.data = scaled, .rows = STEPS, .columns = ENVIRONMENTS, .type = TABLE_F32};
-    if (table_linear_recurrence(&decay, &terms, &terms, NULL) != TABLE_OK) /* in place */
-        return fail();
+    check(table_linear_recurrence(&decay, &terms, &terms, NULL)); /* in place */
     print("average", scaled);
     return 0;
 }

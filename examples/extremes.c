@@ -1,7 +1,5 @@
 /* The highest values so far, and the days on which they were reached; then the same on a stream.
  *
- *     cc extremes.c -o extremes $(pkg-config --cflags --libs tuplescan)
- *
  * prints
  *
  *     day 0: 3 of day 0, 1 of day 0

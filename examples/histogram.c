@@ -1,7 +1,5 @@
 /* How many values are in each of three bins between 0 and 3; then again in memory that was asked for before.
  *
- *     cc histogram.c -o histogram $(pkg-config --cflags --libs tuplescan)
- *
  * prints
  *
  *     from 0: 1

@@ -1,16 +1,12 @@
 /* A table that comes in pieces, as from a file that is larger than the memory. A state goes from each piece to the next
  * one, and the sums are those of the table as a whole, bit for bit, wherever it is cut.
  *
- *     cc pieces.c -o pieces $(pkg-config --cflags --libs tuplescan)
- *
  * prints
  *
  *     the pieces have the same bits as the whole */
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include <tuplescan/tuplescan.h>
+#include "check.h"
 
 enum { ROWS = 50000, COLUMNS = 3 };
 
@@ -20,13 +16,6 @@ static void read_rows(float *rows, size_t first, size_t count) {
         rows[i] = 1.0F / (float)(1 + (first * COLUMNS + i) % 1000);
 }
 
-static void check(table_status status) {
-    if (status != TABLE_OK) {
-        fprintf(stderr, "%s: %s\n", table_status_name(status), table_error_detail());
-        exit(1);
-    }
-}
-
 static table_view rows_of(float *rows, size_t count) {
     return (table_view){.data = rows, .rows = count, .columns = COLUMNS, .type = TABLE_F32};
 }
@@ -34,18 +23,13 @@ static table_view rows_of(float *rows, size_t count) {
 static void *new_state(void) {
     size_t bytes;
     check(table_state_bytes(TABLE_F32, COLUMNS, &bytes));
-    void *state = calloc(1, bytes); /* zeros: a sum that has not begun */
-    if (!state)
-        exit(1);
-    return state;
+    return memset(workspace_of(bytes), 0, bytes); /* zeros: a sum that has not begun */
 }
 
 static void sum_in_pieces(float *sums) {
     enum { MOST = 9999 };
-    float *rows = malloc(MOST * COLUMNS * sizeof *rows);
+    static float rows[MOST * COLUMNS];
     void *state = new_state();
-    if (!rows)
-        exit(1);
     for (size_t first = 0, count = 1; first < ROWS; first += count, count = (3 * count + 1) % MOST) {
         count = ROWS - first < count ? ROWS - first : count;
         read_rows(rows, first, count);
@@ -53,7 +37,6 @@ static void sum_in_pieces(float *sums) {
         check(table_prefix_sum(&in, &out, &(table_scan_options){.state = state}));
     }
     free(state);
-    free(rows);
 }
 
 int main(void) {

@@ -1,8 +1,6 @@
 /* Short tables below each other: each is summed by itself, by where it begins, and again by a key, in memory that was
  * asked for before.
  *
- *     cc segments.c -o segments $(pkg-config --cflags --libs tuplescan)
- *
  * prints
  *
  *     1 3 3 7 12

@@ -1,7 +1,5 @@
 /* Keys in order, with values that go with them, and the order alone; and both in memory that was asked for before.
  *
- *     cc sort.c -o sort $(pkg-config --cflags --libs tuplescan)
- *
  * prints
  *
  *     order 1 3 0 2

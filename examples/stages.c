@@ -1,8 +1,6 @@
 /* The three stages by themselves: totals of each unit of 512 rows, what is before each unit, the sums of each unit. And
  * the stream forms of the whole, which allocate nothing, of sums and of a recurrence.
  *
- *     cc stages.c -o stages $(pkg-config --cflags --libs tuplescan)
- *
  * prints
  *
  *     3 seeds, the last one 1000

@@ -1,7 +1,5 @@
 /* Two halves of a table are totalled apart, as by two machines, joined, kept in bytes, and gone on with.
  *
- *     cc states.c -o states $(pkg-config --cflags --libs tuplescan)
- *
  * prints
  *
  *     4 rows: 10 100

@@ -1,7 +1,5 @@
 /* A table that is read and written bit by bit, larger than memory if it likes, by a call that can be asked to end.
  *
- *     cc stream.c -o stream $(pkg-config --cflags --libs tuplescan)
- *
  * prints
  *
  *     3 rows, the last one 6 60

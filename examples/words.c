@@ -1,7 +1,5 @@
 /* What types, operations and errors are called, and which go together.
  *
- *     cc words.c -o words $(pkg-config --cflags --libs tuplescan)
- *
  * prints
  *
  *     f16: 2 bytes, summed as f32

@@ -1,8 +1,10 @@
 """Makes the comments of a header Doxygen's, which the headers themselves need not be: a comment that begins a line is
 about what follows, one behind code about that, and the first one about the file. Lines that are further in than their
-neighbours are tables and formulas, and stay as they are. Usage: filter.py HEADER"""
+neighbours are tables and formulas, and stay as they are. A program is an example.
+Usage: filter.py FILE"""
 import re
 import sys
+from pathlib import Path
 
 COMMENT = re.compile(r'(?P<before>^[^\S\n]*|[^\n]*\S[^\S\n]*)/\*(?P<text>.*?)\*/', re.DOTALL | re.MULTILINE)
 
@@ -33,5 +35,6 @@ def documented(match):
 
 
 if __name__ == '__main__':
-    with open(sys.argv[1], encoding='utf-8') as header:
-        sys.stdout.write(COMMENT.sub(documented, header.read()))
+    path = Path(sys.argv[1])
+    made = COMMENT.sub(documented, path.read_text(encoding='utf-8')) if path.suffix == '.h' else None
+    sys.stdout.write(made or f'/** @example {path.name} */\n')
