@@ -1,5 +1,5 @@
 """check.py HTML: what the site in this folder may lack though it was made without a warning: calls of Python in the
-reference, and pages that people who search for a word want to find."""
+reference, and pages that people who search for a word want to find. tools/look_at_site.py looks at it in a browser."""
 import json
 import re
 import sys
