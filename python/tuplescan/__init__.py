@@ -66,12 +66,7 @@ def __dir__():
 
 
 def cuda_unavailable():
-    """Why arrays on CUDA cannot be summed here.
-
-    Returns
-    -------
-    str or None
-        A sentence; None if they can.
+    """Why arrays on CUDA cannot be summed here, in a sentence; None if they can.
 
     Examples
     --------
@@ -90,18 +85,7 @@ def set_num_threads(threads):
     Parameters
     ----------
     threads : int or None
-        None and 0: the default again.
-
-    Returns
-    -------
-    None
-
-    Raises
-    ------
-    ValueError
-        For a negative number.
-    TypeError
-        For what is no whole number.
+        None and 0: the default again. A ValueError for a negative number.
 
     Examples
     --------
@@ -114,16 +98,8 @@ def set_num_threads(threads):
 
 
 def get_num_threads():
-    """The most threads of the CPU that calls use now: by set_num_threads(), or by its default.
-
-    Returns
-    -------
-    int
-
-    Raises
-    ------
-    ValueError
-        If TUPLESCAN_NUM_THREADS is no number.
+    """The most threads of the CPU that calls use now: by set_num_threads(), or by its default, which is a ValueError if
+    TUPLESCAN_NUM_THREADS is no number.
 
     Examples
     --------

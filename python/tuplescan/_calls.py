@@ -27,29 +27,15 @@ def cumsum(x, axis=0, dtype=None, out=None, **options):
 
 
 def cumulative_sum(x, /, *, axis=None, dtype=None, include_initial=False, state=None):
-    """Running sums by the letter of the Python array API standard.
+    """Running sums by the letter of the Python array API standard. All else is as in cumsum().
 
     Parameters
     ----------
-    x : array of at least one dimension
     axis : int, optional
         May be left out if x has one dimension.
-    dtype : dtype, optional
-        As for cumsum().
     include_initial : bool
         Begin with a zero: the result is one longer along the axis. With a state: with the sums so far,
         which only numpy's arrays have.
-    state : State, optional
-        As for cumsum().
-
-    Returns
-    -------
-    array of x's shape, one longer along the axis with include_initial
-
-    Raises
-    ------
-    ValueError
-        If x has no dimension, or more than one and no axis is given; otherwise as cumsum().
 
     Examples
     --------
@@ -76,27 +62,14 @@ def cumulative_sum(x, /, *, axis=None, dtype=None, include_initial=False, state=
 @limited
 def nancumsum(x, axis=0, dtype=None, out=None, *, exclusive=False, reverse=False, start=None, stream=None, state=None,
               return_count=False, threads=None):  # fmt: skip
-    """Running sums in which a NaN counts as nothing: numpy.nancumsum() with the first axis as the default.
+    """Running sums in which a NaN counts as nothing: numpy.nancumsum() with the first axis as the default. All else is
+    as in cumsum(), but that JAX arrays are refused inside of jit().
 
     Parameters
     ----------
-    x, axis, dtype, out, exclusive, reverse, start, stream, state
-        As for cumsum().
     return_count : bool
-        Return how many NaNs were skipped, too.
-    threads : int, optional
-        As for cumsum().
-
-    Returns
-    -------
-    out, or a new array of x's library
-        As cumsum(); with return_count (sums, count): an int, or of arrays on CUDA an array of x's library without a
-        dimension, for which nothing waits.
-
-    Raises
-    ------
-    TypeError
-        For JAX arrays inside of jit(); otherwise as cumsum().
+        Return (sums, count), with how many NaNs were skipped: an int, or of arrays on CUDA an array of x's library
+        without a dimension, for which nothing waits.
 
     Examples
     --------
@@ -110,31 +83,17 @@ def nancumsum(x, axis=0, dtype=None, out=None, *, exclusive=False, reverse=False
 
 @limited
 def column_totals(x, dtype=None, *, start=None, state=None, threads=None):
-    """The sums of the columns of x: the last row of cumsum(x), bit for bit.
+    """The sums of the columns of x: the last row of cumsum(x), bit for bit. All else is as in cumsum().
 
     Parameters
     ----------
     x : array of shape (n, ...)
-        Of any type that cumsum() takes. What is masked counts 0; frames and columns that miss a value are refused.
-    dtype : dtype, optional
-        The type of the sums, as for cumsum().
-    start : scalar or array, optional
-        What the sums begin with; its shape must broadcast to x.shape[1:].
-    state : State, optional
-        Go on from the rows that it has summed, and leave it behind x's last row, as cumsum() does. The sums are those
-        of all its rows.
-    threads : int, optional
-        As for cumsum().
+        What is masked counts 0; frames and columns that miss a value are refused.
 
     Returns
     -------
     array of shape x.shape[1:], of x's library
-        None if the state begins beyond row 0, where the sums are not known.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As cumsum().
+        With a state the sums of all its rows; None if it begins beyond row 0, where the sums are not known.
 
     Examples
     --------
@@ -179,24 +138,23 @@ def _of_an_operation(name, operation):
 
 cummax, cummin, cumprod = of_each_operation(
     _of_an_operation,
+    """A NaN makes all results NaN from its own on. A state is of one operation; check_overflow is for products. Those
+    of floats are rounded less than a loop's.
+
+    Parameters
+    ----------
+    return_rows : bool
+        Return (values, rows): where along the axis each extreme was taken, too, as torch.cummax() does: int64, the
+        last place of those that are the same. For maxima and minima of numpy's arrays, by calls with axis, dtype and
+        threads alone.""",
     ">>> tuplescan.{name}([2, 1, 4])\n    array({shown})",
-    like=None,
-    also=", with the first\n    axis as the default, and of no complex numbers. A NaN makes all results NaN from its "
-    "own on. A state is of one\n    operation; check_overflow is for products. Those of floats are rounded less than a "
-    "loop's",
-    along="along an axis",
-    parameters="return_rows : bool\n        Return where along the axis each extreme was taken, too, as torch.cummax() "
-    "does: int64, the last place of those\n        that are the same. For maxima and minima of numpy's arrays, by "
-    "calls with axis, dtype and threads alone.\n"
-    "    x, axis, out, exclusive, reverse, start, check_overflow, stream, state, threads",
-    returns="out, or a new array of x's library; with return_rows (values, rows)",
-    raises="TypeError, ValueError, numpy.exceptions.AxisError, OverflowAt, RuntimeError",
 )
 
 
 @limited
 def linear_recurrence(a, b, axis=0, out=None, *, exclusive=False, reverse=False, start=None, state=None, threads=None):
-    """The linear recurrence h[i] = a[i] * h[i - 1] + b[i] along an axis, with the same bits of floats everywhere.
+    """The linear recurrence h[i] = a[i] * h[i - 1] + b[i] along an axis, with the same bits of floats everywhere. All
+    else is as in cumsum().
 
     Parameters
     ----------
@@ -204,9 +162,6 @@ def linear_recurrence(a, b, axis=0, out=None, *, exclusive=False, reverse=False,
         A number, a row, a column or a coefficient for each value. 0 lets nothing of what is before it through.
     b : array of at least one dimension
         Floats of 16 to 64 bits; integers are converted to float64. On CUDA it stays there.
-    axis : int
-    out : array of b's shape, optional
-        Where to put the results.
     exclusive : bool
         result[i] = h[i - 1] instead; result[0] is start.
     reverse : bool
@@ -214,24 +169,11 @@ def linear_recurrence(a, b, axis=0, out=None, *, exclusive=False, reverse=False,
     start : scalar or array, optional
         h before the first place, or with reverse after the last one; by default 0. Its shape must broadcast to b's
         without the axis.
-    state : State, optional
-        Go on from the rows that it has seen, with the bits of the whole. Only for axis 0.
-    threads : int, optional
-        As for cumsum().
 
     Returns
     -------
     out, or a new array of b's library
         Of b's shape; where `a` is an array, of the type that both are promoted to.
-
-    Raises
-    ------
-    TypeError
-        For other types.
-    ValueError
-        For shapes that do not match, and a state that does not fit.
-    RuntimeError
-        If the CUDA backend fails or is not there.
 
     Examples
     --------

@@ -3,53 +3,30 @@
 from ._types import MAXIMUM, MINIMUM, PRODUCT, SUM
 
 _ROWS = {
-    "cummax": (MAXIMUM, "maxima", "the least value of the type", (2, 2, 4), "numpy.maximum.accumulate()"),
-    "cummin": (MINIMUM, "minima", "the greatest value of the type", (2, 1, 1), "numpy.minimum.accumulate()"),
-    "cumprod": (PRODUCT, "products", "1", (2, 2, 8), "numpy.cumprod()"),
+    "cummax": (MAXIMUM, "maxima", "the least value of the type", [2, 2, 4], "numpy.maximum.accumulate()"),
+    "cummin": (MINIMUM, "minima", "the greatest value of the type", [2, 1, 1], "numpy.minimum.accumulate()"),
+    "cumprod": (PRODUCT, "products", "1", [2, 2, 8], "numpy.cumprod()"),
 }
-# What `also` says where there are gradients.
+_SUMMARY = """Running {results}, as {like} has them. All else is as in cumsum().
+
+    There are none of complex numbers. Exclusive ones begin with {nothing}."""
 GRADIENTS = (
-    ". The gradient of an extreme\n    goes to the last place where it was taken, "
-    "and that of a product divides by nothing"
+    "The gradient of an extreme goes to the last place where it was taken, and that of a product divides by nothing."
 )
-_DOCUMENT = """Running {results} {along}, as {like} has them{also}.
-
-    Parameters
-    ----------
-    {parameters}
-        As for cumsum(). Exclusive {results} begin with {nothing}.
-    dtype : dtype, optional
-        What is converted to, and the type of the results. By default as {like} has it.
-
-    Returns
-    -------
-    {returns}
-        As cumsum().
-
-    Raises
-    ------
-    {raises}
-        As cumsum(); TypeError for complex numbers, too.
-
-    Examples
-    --------
-    {example}
-    """
 
 
-def of_each_operation(make, example, shown=str, like="tuplescan.{name}()", also="", with_sums=False, **described):
-    """A function for each operation, by make(name, operation), with_sums before them the one that has its document. The
-    example has {name}, and {shown} for results."""
+def of_each_operation(make, differs, example, with_sums=False):
+    """A function for each operation, by make(name, operation), with_sums before them the one that has its document.
+    `differs`: how they differ from cumsum() beside that. The example has {name}, and {shown} for results."""
     if with_sums:
         call = make("cumsum", SUM)
         call.__name__ = call.__qualname__ = "cumsum"
         yield call
-    for name, (operation, results, nothing, wanted, of_numpy) in _ROWS.items():
+    document = "\n\n    ".join(part for part in (_SUMMARY, differs, "Examples\n    --------\n    " + example) if part)
+    for name, (operation, results, nothing, shown, like) in _ROWS.items():
         call = make(name, operation)
         call.__name__ = call.__qualname__ = name
-        row = {"name": name, "results": results, "nothing": nothing, "also": also, **described}
-        row["like"] = of_numpy if like is None else like.format(name=name)
-        call.__doc__ = _DOCUMENT.format(example=example.format(name=name, shown=shown(list(wanted))), **row)
+        call.__doc__ = document.format(name=name, results=results, nothing=nothing, shown=shown, like=like)
         yield call
 
 

@@ -32,7 +32,8 @@ def _given(x, name):
 
 @limited
 def ewm_mean(x, alpha=None, axis=0, *, span=None, halflife=None, com=None, adjust=True, ignore_na=False, threads=None):
-    """Exponentially weighted means along an axis, as the ewm().mean() of pandas has them.
+    """Exponentially weighted means along an axis, as the ewm().mean() of pandas has them. All else is as in
+    linear_recurrence().
 
     Parameters
     ----------
@@ -41,26 +42,12 @@ def ewm_mean(x, alpha=None, axis=0, *, span=None, halflife=None, com=None, adjus
         first value.
     alpha : float
         The weight of the newest value, above 0 and at most 1; or one of these in its place:
-    axis : int
     span, halflife, com : float
         alpha is 2 / (span + 1), 1 - 0.5 ** (1 / halflife), or 1 / (com + 1).
     adjust : bool
         Divide by the sum of the weights so far. False: y[i] = (1 - alpha) * y[i - 1] + alpha * x[i], from y[0] = x[0].
     ignore_na : bool
         Weights are those of the values alone. False: a place whose value is missing counts as one step, too.
-    threads : int, optional
-        As for cumsum().
-
-    Returns
-    -------
-    array of x's shape, of x's library
-
-    Raises
-    ------
-    ValueError
-        Unless exactly one of alpha, span, halflife and com is given, and in its range.
-    TypeError
-        For other types.
 
     Examples
     --------
@@ -112,28 +99,17 @@ def _means(library, x, alpha, adjust, ignore_na):
 
 @limited
 def discounted_returns(rewards, gamma, axis=0, *, ends=None, start=None, threads=None):
-    """What follows each step, discounted: g[i] = rewards[i] + gamma * g[i + 1], from the last step to the first.
+    """What follows each step, discounted: g[i] = rewards[i] + gamma * g[i + 1], from the last step to the first. All
+    else is as in linear_recurrence().
 
     Parameters
     ----------
     rewards : array
     gamma : float or array that broadcasts to it
-    axis : int
     ends : array of bool, optional
         True for the last step of an episode, after which nothing is counted.
     start : scalar or array, optional
         What follows the last step, such as the value of its state.
-    threads : int, optional
-        As for cumsum().
-
-    Returns
-    -------
-    array of the rewards' shape, of their library
-
-    Raises
-    ------
-    TypeError, ValueError
-        As linear_recurrence().
 
     Examples
     --------
@@ -151,31 +127,22 @@ def discounted_returns(rewards, gamma, axis=0, *, ends=None, start=None, threads
 
 @limited
 def lfilter1(b, a, x, axis=0, *, zi=None, threads=None):
-    """A filter of one pole, as scipy.signal.lfilter(b, a, x) has it where a and b have at most two coefficients:
-    a[0] * y[i] = b[0] * x[i] + b[1] * x[i - 1] - a[1] * y[i - 1].
+    """A filter of one pole, as scipy.signal.lfilter(b, a, x) has it where a and b have at most two coefficients: a[0] *
+    y[i] = b[0] * x[i] + b[1] * x[i - 1] - a[1] * y[i - 1]. All else is as in linear_recurrence().
 
     Parameters
     ----------
     b, a : sequences of one or two numbers
         a[0] is not 0.
     x : array
-    axis : int
     zi : array, optional
-        What the filter begins with, of x's shape but for one place along the axis, as an earlier call gave it.
-    threads : int, optional
-        As for cumsum().
+        What the filter begins with, of x's shape but for one place along the axis, as an earlier call gave it. Then x
+        must not be empty.
 
     Returns
     -------
     y, or with zi (y, zf)
         Arrays of x's library; zf is the zi of the next piece.
-
-    Raises
-    ------
-    ValueError
-        For other numbers of coefficients, a[0] = 0, and an empty x with zi.
-    TypeError
-        For other types.
 
     Examples
     --------

@@ -216,7 +216,7 @@ def segmented_cumsum(x, offsets=None, *, lengths=None, keys=None, heads=None, dt
                      skip_nan=False, threads=None):  # fmt: skip
     """Running sums of segments of rows, each by itself: events by user, packed documents, ragged arrays.
 
-    Each segment has the bits that cumsum() gives it alone.
+    Each segment has the bits that cumsum() gives it alone. All else is as in cumsum().
 
     Parameters
     ----------
@@ -233,8 +233,6 @@ def segmented_cumsum(x, offsets=None, *, lengths=None, keys=None, heads=None, dt
         A segment begins where the key is not that of the row before. NaN is the same key as NaN.
     heads : array of n truth values
         A segment begins where it is true, and at row 0.
-    dtype : dtype, optional
-        As for cumsum().
     operation : {"sum", "max", "min", "prod"}
         What rows are joined by.
     exclusive : bool
@@ -249,20 +247,11 @@ def segmented_cumsum(x, offsets=None, *, lengths=None, keys=None, heads=None, dt
         Integers only: raise OverflowAt(row, column), of the row of x, if a sum leaves its type.
     skip_nan : bool
         A NaN counts as nothing.
-    threads : int, optional
-        As for cumsum().
 
     Returns
     -------
     array of x's shape, of x's library
         One row longer for each segment with include_initial. Ragged for a ragged x without it.
-
-    Raises
-    ------
-    ValueError
-        For offsets that fall or lead beyond x, lengths that are more than x has, and what does not match x.
-    TypeError, OverflowAt
-        As cumsum().
 
     Examples
     --------
@@ -280,22 +269,12 @@ def segmented_cumsum(x, offsets=None, *, lengths=None, keys=None, heads=None, dt
 @limited
 def segmented_totals(x, offsets=None, *, lengths=None, keys=None, heads=None, dtype=None, operation="sum", start=None,
                      skip_nan=False, threads=None):  # fmt: skip
-    """The sums of segments of rows: the last row of each in segmented_cumsum(), bit for bit.
-
-    Parameters
-    ----------
-    x, offsets, lengths, keys, heads, dtype, operation, start, skip_nan, threads
-        As for segmented_cumsum().
+    """The sums of segments of rows: the last row of each in segmented_cumsum(), bit for bit; of an empty one what it
+    begins with. All else is as in segmented_cumsum().
 
     Returns
     -------
     array of shape (segments, ...), of x's library
-        What an empty segment begins with is its sum.
-
-    Raises
-    ------
-    ValueError, TypeError
-        As segmented_cumsum().
 
     Examples
     --------

@@ -130,17 +130,6 @@ class State:
             How many rows are before it, 0 to 2^63. Beyond 0 the running sums are not known: only column_totals() and
             join() take such a state.
 
-        Returns
-        -------
-        State
-
-        Raises
-        ------
-        TypeError
-            For other types.
-        ValueError
-            For numbers out of range.
-
         Examples
         --------
         >>> later = tuplescan.State.begin("i8", columns=1, first_row=2)
@@ -174,15 +163,7 @@ class State:
         Parameters
         ----------
         saved : bytes, or what has a buffer of them
-
-        Returns
-        -------
-        State
-
-        Raises
-        ------
-        ValueError
-            If any byte is damaged, missing or too many.
+            A ValueError if any byte is damaged, missing or too many.
 
         Examples
         --------
@@ -197,12 +178,8 @@ class State:
         return state
 
     def to_bytes(self):
-        """The saved form, with its CRC32C, for from_bytes() on any machine; the same as the C library's.
-
-        Returns
-        -------
-        bytes
-            b"" if the sum has not begun.
+        """The saved form, with its CRC32C, for from_bytes() on any machine; the same as the C library's. It is b"" if
+        the sum has not begun.
 
         Examples
         --------
@@ -238,16 +215,8 @@ class State:
         return self._facts()[3]
 
     def sums(self):
-        """The running sums through the last row, or the start if there were no rows.
-
-        Returns
-        -------
-        new array of shape (columns,)
-
-        Raises
-        ------
-        ValueError
-            If the sum has not begun, or begins beyond row 0, where the sums are not known.
+        """A new array of the running sums through the last row, or of the start if there were no rows; a ValueError if
+        the sum has not begun, or begins beyond row 0, where the sums are not known.
 
         Examples
         --------
@@ -264,20 +233,13 @@ class State:
         return row
 
     def join(self, other):
-        """Appends the rows of `other`, which begins at the row where this one ends, and has no start. Joins may be made
-        in any order.
+        """Appends the rows of another state. Joins may be made in any order.
 
         Parameters
         ----------
         other : State
-            Is not changed.
-
-        Raises
-        ------
-        ValueError
-            If one of them has not begun, or they are no neighbours of one type and number of columns.
-        TypeError
-            For what is no State.
+            It begins at the row where this one ends, with the same type and number of columns, and has no start: else a
+            ValueError. It is not changed.
 
         Examples
         --------
@@ -329,10 +291,6 @@ class State:
 
     def copy(self):
         """A state that goes on by itself.
-
-        Returns
-        -------
-        State
 
         Examples
         --------

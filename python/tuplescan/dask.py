@@ -105,6 +105,7 @@ def _along(axis, call, x, a, start, options, kind):
 def _of_an_operation(name, operation):
     def call(x, axis=0, dtype=None, *, exclusive=False, reverse=False, start=None):
         """Running sums along an axis of a dask array: the bits of tuplescan.cumsum() of the whole, however it is cut.
+        All else is as in tuplescan.cumsum().
 
         Each block is summed twice, for its State and for its sums; between them goes a chain of joins of states, as
         long as there are blocks along the axis. A state is 64 bytes, and 131 rows of floats or 2 rows of integers, as
@@ -117,25 +118,10 @@ def _of_an_operation(name, operation):
         x : dask array of at least one dimension
             Blocks of numpy's or CuPy's arrays of bool, integers or real floats, of any sizes that are known.
         axis : int
-        dtype : dtype, optional
-            The type of the sums, as for tuplescan.cumsum().
-        exclusive, reverse, start
-            As for tuplescan.cumsum().
 
         Returns
         -------
         dask array of x's shape and chunks
-
-        Raises
-        ------
-        TypeError
-            For other arrays, blocks and types.
-        ValueError
-            For blocks whose sizes are not known, and without a dimension.
-        numpy.exceptions.AxisError
-            For an axis that is not there.
-        ImportError
-            Without dask.
 
         Examples
         --------
@@ -158,32 +144,16 @@ def _of_an_operation(name, operation):
 
 cumsum, cummax, cummin, cumprod = of_each_operation(
     _of_an_operation,
+    "",
     ">>> import dask.array\n    >>> x = dask.array.from_array([2, 1, 4], chunks=2)\n"
     "    >>> tuplescan.dask.{name}(x).compute()\n    array({shown})",
     with_sums=True,
-    along="along an axis of a dask array",
-    parameters="x, axis, exclusive, reverse, start",
-    returns="dask array of x's shape and chunks",
-    raises="TypeError, ValueError, numpy.exceptions.AxisError, ImportError",
 )
 
 
 def nancumsum(x, axis=0, dtype=None, *, exclusive=False, reverse=False, start=None):
-    """Running sums in which a NaN counts as nothing: the bits of tuplescan.nancumsum() of the whole dask array.
-
-    Parameters
-    ----------
-    x, axis, dtype, exclusive, reverse, start
-        As for cumsum().
-
-    Returns
-    -------
-    dask array of x's shape and chunks
-
-    Raises
-    ------
-    TypeError, ValueError, numpy.exceptions.AxisError, ImportError
-        As cumsum().
+    """Running sums in which a NaN counts as nothing: the bits of tuplescan.nancumsum() of the whole dask array. All
+    else is as in cumsum().
 
     Examples
     --------
@@ -199,7 +169,8 @@ def nancumsum(x, axis=0, dtype=None, *, exclusive=False, reverse=False, start=No
 
 def linear_recurrence(a, b, axis=0, *, exclusive=False, reverse=False, start=None):
     """The linear recurrence h[i] = a[i] * h[i - 1] + b[i] along an axis of a dask array: the bits of
-    tuplescan.linear_recurrence() of the whole array, however it is cut. Its graph is that of cumsum().
+    tuplescan.linear_recurrence() of the whole array, however it is cut. Its graph is that of cumsum(). All else is as
+    in tuplescan.linear_recurrence().
 
     Parameters
     ----------
@@ -207,17 +178,10 @@ def linear_recurrence(a, b, axis=0, *, exclusive=False, reverse=False, start=Non
         An array of dask is brought into b's chunks.
     b : dask array of at least one dimension
         Blocks of numpy's arrays of floats; integers are converted to float64.
-    axis, exclusive, reverse, start
-        As for tuplescan.linear_recurrence().
 
     Returns
     -------
     dask array of b's shape and chunks
-
-    Raises
-    ------
-    TypeError, ValueError, numpy.exceptions.AxisError, ImportError
-        As cumsum(), and for an `a` that does not broadcast.
 
     Examples
     --------

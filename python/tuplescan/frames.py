@@ -391,7 +391,8 @@ def _of_an_operation(name, operation):
     @limited
     def call(frame, dtype=None, *, by=None, exclusive=False, reverse=False, start=None, check_overflow=False,
              state=None, skipna=True, threads=None):  # fmt: skip
-        """Running sums down each column of a frame, with the bits that the columns have in a table.
+        """Running sums down each column of a frame, with the bits that the columns have in a table. All else is as in
+        tuplescan.cumsum().
 
         Parameters
         ----------
@@ -404,30 +405,19 @@ def _of_an_operation(name, operation):
         by : name of a column, or array of a key for each row, optional
             Sum the rows of each key by themselves, in the order that they have; what is missing is a key of its own.
             The column that is named has no sums. Not with start and state.
-        exclusive, reverse : bool
-            As for tuplescan.cumsum().
         start : scalar or array with a value for each column, optional
             What the sums begin with, in the order of the columns, whatever their names are.
-        check_overflow : bool
-            Integers only: raise OverflowAt(row, column) if a sum leaves its type.
         state : State, optional
             Go on from the rows that it has summed, and leave it behind the last one. All sums must have one type.
         skipna : bool
             What is missing counts as nothing, and its place has no sum; False: nor has any place from there on. Missing
             are nulls, NA, what is masked, and NaN in pandas' columns of numpy's types. Elsewhere NaN is a value.
-        threads : int, optional
-            As for tuplescan.cumsum().
 
         Returns
         -------
         a frame of the same kind
             With the same names; a dict for a mapping, a list for a sequence. Columns are what they were: Series,
             nullable and Arrow types among them.
-
-        Raises
-        ------
-        TypeError, ValueError, OverflowAt
-            As tuplescan.cumsum().
 
         Examples
         --------
@@ -448,10 +438,7 @@ def _of_an_operation(name, operation):
 
 cumsum, cummax, cummin, cumprod = of_each_operation(
     _of_an_operation,
+    "",
     ">>> tuplescan.frames.{name}({{'a': [2, 1, 4]}})\n    {{'a': array({shown})}}",
     with_sums=True,
-    along="down each column of a frame",
-    parameters="frame, by, exclusive, reverse, start, check_overflow, state, skipna, threads",
-    returns="a frame of the same kind",
-    raises="TypeError, ValueError, OverflowAt",
 )

@@ -303,7 +303,7 @@ def _to_be_summed(x, sums):
 
 def cumsum(x, axis=0, dtype=None, *, exclusive=False, reverse=False, start=None):
     """Running sums along an axis: jax.numpy.cumsum() with the first axis as the default, and with the same bits of
-    floats on every machine, however the other axes are sharded.
+    floats on every machine, however the other axes are sharded. All else is as in tuplescan.cumsum().
 
     Works under jax.jit, grad, jvp, vmap and shard_map. An array that is sharded along the other axes stays so; one that
     is sharded along the summed axis is gathered along it. Sums of float16 and bfloat16 are added in float32, then
@@ -311,16 +311,10 @@ def cumsum(x, axis=0, dtype=None, *, exclusive=False, reverse=False, start=None)
 
     Parameters
     ----------
-    x : array
-        Of bool, integers, floats of 16 to 64 bits or complex numbers.
-    axis : int or None
-        None: x as one axis, in row-major order.
     dtype : dtype, optional
         What x is converted to before it is summed, and the type of the sums. By default that of jax.numpy.cumsum().
-    exclusive, reverse : bool
-        As for tuplescan.cumsum().
     start : array or number, optional
-        What the sums begin with, as for tuplescan.cumsum(). It has a gradient, too. Not of complex numbers.
+        What the sums begin with. It has a gradient, too. Not of complex numbers.
 
     Returns
     -------
@@ -328,10 +322,6 @@ def cumsum(x, axis=0, dtype=None, *, exclusive=False, reverse=False, start=None)
 
     Raises
     ------
-    ValueError
-        For an axis that is not there.
-    TypeError
-        For other types.
     jax.errors.JaxRuntimeError
         For what fails in the library.
     NotImplementedError
@@ -374,21 +364,7 @@ def _started(x, sums, start, *, axis, **options):
 
 def nancumsum(x, axis=0, dtype=None, *, exclusive=False, reverse=False, start=None):
     """Running sums in which a NaN counts as nothing: tuplescan.nancumsum() where cumsum() works, with the gradient 0 at
-    each NaN.
-
-    Parameters
-    ----------
-    x, axis, dtype, exclusive, reverse, start
-        As for cumsum().
-
-    Returns
-    -------
-    jax.Array of x's shape
-
-    Raises
-    ------
-    ValueError, TypeError, jax.errors.JaxRuntimeError, NotImplementedError
-        As cumsum().
+    each NaN. All else is as in cumsum().
 
     Examples
     --------
@@ -402,30 +378,18 @@ def nancumsum(x, axis=0, dtype=None, *, exclusive=False, reverse=False, start=No
 
 
 def segmented_cumsum(x, offsets, dtype=None, *, exclusive=False, reverse=False):
-    """Running sums of segments of rows, each by itself: tuplescan.segmented_cumsum(), with its bits.
+    """Running sums of segments of rows, each by itself: tuplescan.segmented_cumsum(), with its bits. All else is as in
+    cumsum(), but that complex numbers are not summed.
 
-    Works where cumsum() does; under jit the offsets may be values, of which only how many there are is known. Under
-    vmap tables have the segments that are mapped with them.
+    Under jit the offsets may be values, of which only how many there are is known. Under vmap tables have the segments
+    that are mapped with them.
 
     Parameters
     ----------
-    x : array of shape (n, ...)
-        As for cumsum(), but no complex numbers.
     offsets : array of integers, of one dimension
         Segment s has the rows from offsets[s] up to offsets[s + 1] (cu_seqlens). The sums of rows before the first and
         after the last one are 0. Offsets that fall or lead beyond x are an error on the CPU; on CUDA nothing is said,
         and the sums are unspecified.
-    dtype, exclusive, reverse
-        As for cumsum(), of each segment.
-
-    Returns
-    -------
-    jax.Array of x's shape
-
-    Raises
-    ------
-    ValueError, TypeError, jax.errors.JaxRuntimeError, NotImplementedError
-        As cumsum().
 
     Examples
     --------
@@ -467,35 +431,17 @@ def _of_an_operation(name, operation):
 
 cummax, cummin, cumprod = of_each_operation(
     _of_an_operation,
+    GRADIENTS,
     '>>> import jax\n    >>> tuplescan.jax.{name}(jax.numpy.array([2, 1, 4], "i4"))\n    Array({shown}, dtype=int32)',
-    also=GRADIENTS,
-    along="along an axis",
-    parameters="x, axis, exclusive, reverse",
-    returns="jax.Array of x's shape",
-    raises="ValueError, TypeError, jax.errors.JaxRuntimeError, NotImplementedError",
 )
 
 
 def linear_recurrence(a, b, axis=0, *, exclusive=False, reverse=False, start=None):
-    """The linear recurrence h[i] = a[i] * h[i - 1] + b[i] along an axis: tuplescan.linear_recurrence().
+    """The linear recurrence h[i] = a[i] * h[i - 1] + b[i] along an axis: tuplescan.linear_recurrence(), where cumsum()
+    works, sharded arrays among them. All else is as in tuplescan.linear_recurrence(), and errors are those of cumsum().
 
-    Works where cumsum() does, sharded arrays among them. Its gradient is one more recurrence, from the other end.
-    float16 and bfloat16 recur in float32, with coefficients in float32, and each result is rounded.
-
-    Parameters
-    ----------
-    a, b, axis, exclusive, reverse, start
-        As for tuplescan.linear_recurrence(). Integers are converted to JAX's default type.
-
-    Returns
-    -------
-    jax.Array of b's shape
-        Of b's type; where `a` has dimensions, of the type that both are promoted to.
-
-    Raises
-    ------
-    ValueError, TypeError, jax.errors.JaxRuntimeError, NotImplementedError
-        As cumsum().
+    Its gradient is one more recurrence, from the other end. Integers are converted to JAX's default type. float16 and
+    bfloat16 recur in float32, with coefficients in float32, and each result is rounded.
 
     Examples
     --------

@@ -182,35 +182,21 @@ def _of_an_operation(name, operation):
     def call(x, dtype=None, out=None, *, comm=None, exclusive=False, reverse=False, start=None, check_overflow=False,
              state=None, threads=None):  # fmt: skip
         """Running sums along axis 0, through the rows of all ranks: the bits of tuplescan.cumsum() of the whole array.
+        All else is as in tuplescan.cumsum(), on all ranks.
 
         Parameters
         ----------
         x : numpy array of shape (n, ...)
-            This rank's rows, of bool, integers or real floats; n may differ from rank to rank.
-        dtype, out
-            As for tuplescan.cumsum().
+            This rank's rows, of bool, integers or real floats; n may differ from rank to rank. What else a row is, the
+            type of the sums, exclusive and reverse must be the same on all ranks: a ValueError.
         comm : mpi4py.MPI.Intracomm, optional
             By default MPI.COMM_WORLD.
-        exclusive, start, check_overflow
-            As for tuplescan.cumsum(). OverflowAt has the row counted from the first one of all.
+        check_overflow : bool
+            OverflowAt has the row counted from the first one of all.
         reverse : bool
             From the last row of the last rank up.
         state : State, optional
             That of the rank where the sum begins goes on.
-        threads : int, optional
-            This rank's, as for tuplescan.cumsum().
-
-        Returns
-        -------
-        out, or a new array of x's shape
-
-        Raises
-        ------
-        ValueError
-            If ranks differ in the shape of a row, the type of the sums, exclusive or reverse, or comm is an
-            inter-communicator; otherwise as tuplescan.cumsum(), on all ranks.
-        ImportError
-            Without mpi4py.
 
         Examples
         --------
@@ -225,12 +211,9 @@ def _of_an_operation(name, operation):
 
 cumsum, cummax, cummin, cumprod = of_each_operation(
     _of_an_operation,
+    "",
     ">>> tuplescan.mpi.{name}([2, 1, 4])  # with one rank\n    array({shown})",
     with_sums=True,
-    along="along axis 0, through the rows of all ranks",
-    parameters="x, out, comm, exclusive, reverse, start, check_overflow, state, threads",
-    returns="out, or a new array of x's shape",
-    raises="ValueError, TypeError, OverflowAt, ImportError",
 )
 
 
@@ -238,21 +221,8 @@ cumsum, cummax, cummin, cumprod = of_each_operation(
 def nancumsum(x, dtype=None, out=None, *, comm=None, exclusive=False, reverse=False, start=None, state=None,
               threads=None):  # fmt: skip
     """Running sums along axis 0, through the rows of all ranks, in which a NaN counts as nothing: the bits of
-    tuplescan.nancumsum() of the whole array.
-
-    Parameters
-    ----------
-    x, dtype, out, comm, exclusive, reverse, start, state, threads
-        As for cumsum(). This rank's rows are copied, if they are floats.
-
-    Returns
-    -------
-    out, or a new array of x's shape
-
-    Raises
-    ------
-    ValueError, TypeError, ImportError
-        As cumsum().
+    tuplescan.nancumsum() of the whole array. This rank's rows are copied, if they are floats. All else is as in
+    cumsum().
 
     Examples
     --------
@@ -266,7 +236,7 @@ def nancumsum(x, dtype=None, out=None, *, comm=None, exclusive=False, reverse=Fa
 def linear_recurrence(a, b, out=None, *, comm=None, exclusive=False, reverse=False, start=None, state=None,
                       threads=None):  # fmt: skip
     """The linear recurrence h[i] = a[i] * h[i - 1] + b[i] along axis 0, through the rows of all ranks: the bits of
-    tuplescan.linear_recurrence() of the whole arrays.
+    tuplescan.linear_recurrence() of the whole arrays. All else is as in cumsum().
 
     Parameters
     ----------
@@ -274,17 +244,6 @@ def linear_recurrence(a, b, out=None, *, comm=None, exclusive=False, reverse=Fal
         This rank's coefficients: an array of as many axes as b has a row for each of b's, or one for all of them.
     b : numpy array of shape (n, ...)
         This rank's rows, of floats or integers.
-    out, comm, exclusive, reverse, start, state, threads
-        As for cumsum().
-
-    Returns
-    -------
-    out, or a new array of b's shape
-
-    Raises
-    ------
-    ValueError, TypeError, ImportError
-        As cumsum() and tuplescan.linear_recurrence(), on all ranks.
 
     Examples
     --------
@@ -297,22 +256,8 @@ def linear_recurrence(a, b, out=None, *, comm=None, exclusive=False, reverse=Fal
 
 @limited
 def column_totals(x, dtype=None, *, comm=None, start=None, state=None, threads=None):
-    """The sums of the columns through the rows of all ranks, on each of them: the last row of cumsum(), bit for bit.
-
-    Parameters
-    ----------
-    x, dtype, comm, start, state, threads
-        As for cumsum().
-
-    Returns
-    -------
-    array of shape x.shape[1:]
-        None if rank 0's state begins beyond row 0, where the sums are not known.
-
-    Raises
-    ------
-    ValueError, ImportError
-        As cumsum().
+    """The sums of the columns through the rows of all ranks, on each of them: the last row of cumsum(), bit for bit;
+    None if rank 0's state begins beyond row 0, where the sums are not known. All else is as in cumsum().
 
     Examples
     --------

@@ -421,7 +421,8 @@ def _checked_dim(x, dim):
 
 
 def cumsum(x, dim=0, dtype=None, *, exclusive=False, reverse=False, start=None):
-    """Running sums along a dimension: torch.cumsum() with the first one as the default.
+    """Running sums along a dimension: torch.cumsum() with the first one as the default. All else is as in
+    tuplescan.cumsum().
 
     Float sums have the same bits on every machine, on the CPU and on CUDA. Those of float16 and bfloat16 are added in
     float32, then rounded. Nothing waits: on CUDA the work is queued on torch's current stream.
@@ -431,26 +432,16 @@ def cumsum(x, dim=0, dtype=None, *, exclusive=False, reverse=False, start=None):
     x : Tensor
         Of bool, integers of 8 to 64 bits (uint8 alone of the unsigned ones), floats of 16 to 64, complex numbers.
     dim : int
+        An IndexError if it is not there.
     dtype : torch.dtype, optional
         What x is converted to before it is summed, and the type of the sums. By default as torch has it: int64 for
         integers and bool, otherwise x's own.
-    exclusive, reverse : bool
-        As for tuplescan.cumsum().
     start : Tensor or number, optional
-        What the sums begin with, as for tuplescan.cumsum(). It has a gradient, too. Not of complex numbers.
+        What the sums begin with. It has a gradient, too. Not of complex numbers.
 
     Returns
     -------
     Tensor of x's shape, row-major
-
-    Raises
-    ------
-    IndexError
-        For a dimension that is not there.
-    TypeError
-        For other types.
-    RuntimeError
-        If the CUDA backend fails or is not there.
 
     Examples
     --------
@@ -507,20 +498,7 @@ def _started(x, dim, dtype, exclusive, reverse, start):
 
 def nancumsum(x, dim=0, dtype=None, *, exclusive=False, reverse=False, start=None):
     """Running sums in which a NaN counts as nothing: tuplescan.nancumsum() of tensors, with the gradient 0 at each NaN.
-
-    Parameters
-    ----------
-    x, dim, dtype, exclusive, reverse, start
-        As for cumsum().
-
-    Returns
-    -------
-    Tensor of x's shape, row-major
-
-    Raises
-    ------
-    IndexError, TypeError, RuntimeError
-        As cumsum().
+    All else is as in cumsum().
 
     Examples
     --------
@@ -534,28 +512,15 @@ def nancumsum(x, dim=0, dtype=None, *, exclusive=False, reverse=False, start=Non
 
 def segmented_cumsum(x, offsets, dtype=None, *, exclusive=False, reverse=False):
     """Running sums of segments of rows, each by itself: tuplescan.segmented_cumsum(), with its bits, and with
-    gradients. On CUDA the current stream is waited for, so that a CUDA graph cannot capture it.
+    gradients. All else is as in cumsum().
+
+    On CUDA the current stream is waited for, so that a CUDA graph cannot capture it. Complex numbers are not summed.
 
     Parameters
     ----------
-    x : Tensor of at least one dimension
-        As for cumsum(), but no complex numbers.
     offsets : Tensor or list of whole numbers
         Segment s has the rows from offsets[s] up to offsets[s + 1] (cu_seqlens). The sums of other rows are 0. Under
-        vmap all tables have the same.
-    dtype, exclusive, reverse
-        As for cumsum(), of each segment.
-
-    Returns
-    -------
-    Tensor of x's shape, row-major
-
-    Raises
-    ------
-    ValueError
-        For offsets that fall or lead beyond x.
-    TypeError
-        For other types.
+        vmap all tables have the same. A ValueError if they fall or lead beyond x.
 
     Examples
     --------
@@ -598,40 +563,27 @@ def _of_an_operation(name, operation):
 
 cummax, cummin, cumprod = of_each_operation(
     _of_an_operation,
+    GRADIENTS,
     ">>> import torch\n    >>> tuplescan.torch.{name}(torch.tensor([2, 1, 4]))\n    tensor({shown})",
-    also=GRADIENTS,
-    along="along a dimension",
-    parameters="x, dim, exclusive, reverse",
-    returns="Tensor of x's shape, row-major",
-    raises="IndexError, TypeError, RuntimeError",
 )
 
 
 def linear_recurrence(a, b, dim=0, *, exclusive=False, reverse=False, start=None):
-    """The linear recurrence h[i] = a[i] * h[i - 1] + b[i] along a dimension: tuplescan.linear_recurrence().
+    """The linear recurrence h[i] = a[i] * h[i - 1] + b[i] along a dimension: tuplescan.linear_recurrence(). All else is
+    as in cumsum().
 
     Gradients are those of `a`, `b` and `start`: one more recurrence, from the other end. float16 and bfloat16 recur in
-    float32, with coefficients in float32, and each result is rounded. Nothing waits, as with cumsum().
+    float32, with coefficients in float32, and each result is rounded.
 
     Parameters
     ----------
     a, b : Tensor
-        As there; `a` may be a number. Integers are converted to torch's default type.
-    dim : int
-    exclusive, reverse, start
-        As for tuplescan.linear_recurrence().
+        `a` may be a number. Integers are converted to torch's default type. A ValueError unless `a` broadcasts to b.
 
     Returns
     -------
     Tensor of b's shape, row-major
         Of b's type; where `a` has dimensions, of the type that both are promoted to.
-
-    Raises
-    ------
-    ValueError
-        For shapes that do not broadcast.
-    IndexError, TypeError, RuntimeError
-        As cumsum().
 
     Examples
     --------
