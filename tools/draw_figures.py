@@ -1,9 +1,7 @@
 #!/usr/bin/env python3
-"""draw_figures.py [DOCS]: all pictures of the site, drawn in the folder DOCS (docs/ of the tree). Those of figures are
-made of docs/figures/, those of docs/how-it-works.md by docs/pictures/draw.py. Wants matplotlib."""
+"""draw_figures.py [DOCS]: the pictures of docs/figures/, in the folder DOCS (docs/ of the tree). Wants matplotlib."""
 import json
 import math
-import subprocess
 import sys
 from pathlib import Path
 
@@ -88,8 +86,6 @@ def main():
     draw_bench(folder)
     draw_python(folder)
     draw_scale(folder)
-    (folder / "pictures").mkdir(exist_ok=True)
-    subprocess.run([sys.executable, SOURCE / "pictures/draw.py", folder / "pictures"], check=True)
 
 
 if __name__ == "__main__":

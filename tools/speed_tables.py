@@ -67,19 +67,6 @@ def widths():
     return over_columns("widths", PAIRS[:4] + WIDENED, [("", "ms", {"strategy": "fused"})])
 
 
-def by_columns(name):
-    """A row for each pair, of the GPUs that have the figures; the time of one pass in memcpys."""
-    lines = []
-    for machine, gpu in GPUS.items():
-        if not (FIGURES / machine / (name + ".json")).exists():
-            continue
-        pairs = list(dict.fromkeys(pair_of(r) for r in measured(machine, name)["results"]))
-        lines += [(f"{pair}, {gpu}", times(machine, name, pair, strategy="fused")) for pair in pairs]
-    columns = sorted({c for _, line in lines for c in line})
-    return markdown(["columns"] + [str(c) for c in columns],
-                    [[title] + [f"{line[c]:.2f}" if c in line else "" for c in columns] for title, line in lines])
-
-
 def small_line(machine, columns, key):
     return [f"{r[key] * 1e3:.1f}" for r in measured(machine, "small")["results"]
             if (r["type"], r["columns"], r["strategy"]) == ("f32", columns, "fused")]
@@ -211,8 +198,7 @@ def cpu_pipelines():
 TABLES = {
     "claim": claim, "summary": summary, "large": large, "stages": stages, "widths": widths, "small": small,
     "calls": calls, "pipelines": pipelines, "cpu xeon": lambda: cpu("xeon"), "cpu epyc": lambda: cpu("epyc"),
-    "cpu pipelines": cpu_pipelines, "pairs": lambda: by_columns("pairs"), "reversed": lambda: by_columns("reversed"),
-    "nan": lambda: by_columns("nan"),
+    "cpu pipelines": cpu_pipelines,
 }
 
 

@@ -49,12 +49,3 @@ def test_block(reason, program, printed, tmp_path):
     done = subprocess.run([*ranks, sys.executable, "block.py"], cwd=tmp_path, env={**os.environ, **MPI},
                           capture_output=True, text=True, timeout=600)  # fmt: skip
     assert (done.returncode, done.stdout) == (0, printed), done.stderr
-
-
-@pytest.mark.skipif(not (TREE / "docs").exists(), reason="the tests alone were copied")
-def test_pictures_are_what_draws_them(tmp_path):
-    pictures = TREE / "docs/pictures"
-    subprocess.run([sys.executable, pictures / "draw.py", tmp_path], check=True)
-    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {
-        path.name: path.read_text() for path in pictures.glob("*.svg")
-    }
