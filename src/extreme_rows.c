@@ -22,17 +22,16 @@ static table_status validate_carries(const struct table_scan_options *options, s
         const void *row;
         bool is_written;
     } carries[] = {{"options->carry_in", options->carry_in, false}, {"options->carry_out", options->carry_out, true}};
-    table_status status = TABLE_OK;
     struct table_view row;
     size_t count;
     if (!checked_multiply(columns, ranges, &count))
         return status_fail(TABLE_ERROR_TOO_LARGE, "options->tables: carries of %zu tables cannot be addressed", ranges);
-    for (size_t i = 0; i < sizeof carries / sizeof *carries && status == TABLE_OK; i++) {
-        status = validate_row(carries[i].name, carries[i].row, count, TABLE_I64, &row);
-        if (status == TABLE_OK && (is_written || carries[i].is_written))
-            status = validate_apart(carries[i].name, &row, name, whole, false);
+    for (size_t i = 0; i < sizeof carries / sizeof *carries; i++) {
+        TRY(validate_row(carries[i].name, carries[i].row, count, TABLE_I64, &row));
+        if (is_written || carries[i].is_written)
+            TRY(validate_apart(carries[i].name, &row, name, whole, false));
     }
-    return status;
+    return TABLE_OK;
 }
 
 static table_status validate_beside(const struct call *call, const struct table_scan_options *options, const char *name,
@@ -66,11 +65,8 @@ static table_status validate_rows(const struct table_view *rows, uint64_t first,
     const struct range_list ranges = ranges_of(options);
     struct table_scan_options joined = *options;
     struct table_view checked, hull;
-    table_status status = refuse(CALLER_EXTREME_ROWS, options);
-    if (status == TABLE_OK)
-        status = validate_table("rows", rows, &checked);
-    if (status != TABLE_OK)
-        return status;
+    TRY(refuse(CALLER_EXTREME_ROWS, options));
+    TRY(validate_table("rows", rows, &checked));
     if (rows->type != TABLE_I64)
         return status_fail(TABLE_ERROR_TYPE, "rows->type is %s, and rows are counted as i64",
                            table_type_name(rows->type));
@@ -78,14 +74,13 @@ static table_status validate_rows(const struct table_view *rows, uint64_t first,
         return status_fail(TABLE_ERROR_TOO_LARGE, "first %llu: %zu rows more cannot be counted",
                            (unsigned long long)first, rows->rows);
     const struct table_view *const whole = ranges_hull(&checked, ranges.count, ranges.out, &hull);
-    status = validate_carries(options, ranges.count, "rows", whole ? whole : &checked, rows->columns, true);
+    TRY(validate_carries(options, ranges.count, "rows", whole ? whole : &checked, rows->columns, true));
     joined.operation = TABLE_MAXIMUM;
     joined.in_step = joined.out_step;
-    if (status == TABLE_OK)
-        status = validate_scan(NULL, rows, rows, &joined, form, call);
-    return status == TABLE_OK && call->backend->copy_rows
+    TRY(validate_scan(NULL, rows, rows, &joined, form, call));
+    return call->backend->copy_rows
                ? refuse_host_tables(CALLER_EXTREME_ROWS, call->device < 0 && rows->rows > 0 && rows->columns > 0)
-               : status;
+               : TABLE_OK;
 }
 
 static table_status validate_extreme_rows(const struct table_view *in, const struct table_view *extremes,
@@ -123,8 +118,8 @@ static table_status validate_extreme_rows(const struct table_view *in, const str
 static table_status mark_rows(const table_view *in, const table_view *extremes, const table_view *rows, uint64_t first,
                               const table_scan_options *options, enum call_form form, size_t *bytes) {
     struct extreme_call extreme;
-    const table_status status = validate_extreme_rows(in, extremes, rows, first, options, form, &extreme);
-    return status == TABLE_OK ? run_call(&extreme.call, options, bytes) : status;
+    TRY(validate_extreme_rows(in, extremes, rows, first, options, form, &extreme));
+    return run_call(&extreme.call, options, bytes);
 }
 
 table_status table_extreme_rows(const table_view *in, const table_view *extremes, const table_view *rows,

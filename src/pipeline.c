@@ -1,28 +1,25 @@
 #include "pipeline.h"
 
 #include "checked.h"
+#include "status.h"
 #include "tree.h"
 
 table_status pipeline_mark(const struct backend *backend, const struct scan *scan, unsigned first, unsigned last) {
-    table_status status = TABLE_OK;
-    for (unsigned number = first; scan->clock && number <= last && status == TABLE_OK; number++)
-        status = backend->clock_mark(scan, number);
-    return status;
+    for (unsigned number = first; scan->clock && number <= last; number++)
+        TRY(backend->clock_mark(scan, number));
+    return TABLE_OK;
 }
 
 /* Row 0 of the seeds is what the table begins with. The stages lower the finding. */
 static table_status begin_stages(const struct backend *backend, const struct scan *scan, char *seeds, bool by_host) {
-    const size_t row_bytes = scan_row_bytes(scan);
-    table_status status = TABLE_OK;
     if (scan->first_overflow)
-        status = backend->fill(scan, scan->first_overflow, 0xff, sizeof *scan->first_overflow); /* TABLE_NO_OVERFLOW */
-    if (status == TABLE_OK && scan->carry_in)
-        status = backend->copy(scan, seeds, scan->carry_in, row_bytes);
-    else if (status == TABLE_OK && by_host)
-        element_fill(scan->element, seeds, scan->element->start, scan->in.columns);
-    else if (status == TABLE_OK)
-        status = backend_put_start(backend, scan, seeds);
-    return status;
+        TRY(backend->fill(scan, scan->first_overflow, 0xff, sizeof *scan->first_overflow)); /* TABLE_NO_OVERFLOW */
+    if (scan->carry_in)
+        return backend->copy(scan, seeds, scan->carry_in, scan_row_bytes(scan));
+    if (!by_host)
+        return backend_put_start(backend, scan, seeds);
+    element_fill(scan->element, seeds, scan->element->start, scan->in.columns);
+    return TABLE_OK;
 }
 
 static table_status run_stage(const struct backend *backend, const struct plan *plan, const struct scan *scan,
@@ -69,9 +66,9 @@ static table_status run_stages(const struct backend *backend, const struct plan 
 
 /* No rows: the carry goes through. */
 static table_status run_nothing(const struct backend *backend, const struct scan *scan) {
-    const table_status status = pipeline_mark(backend, scan, 0, STAGES);
-    if (status != TABLE_OK || !scan->carry_out || scan->carry_out == scan->carry_in)
-        return status;
+    TRY(pipeline_mark(backend, scan, 0, STAGES));
+    if (!scan->carry_out || scan->carry_out == scan->carry_in)
+        return TABLE_OK;
     return scan->carry_in ? backend->copy(scan, scan->carry_out, scan->carry_in, backend_carry_bytes(backend, scan))
                           : backend_put_start(backend, scan, scan->carry_out);
 }
@@ -82,14 +79,12 @@ static table_status run_rows(const struct backend *backend, const struct plan *p
         return run_nothing(backend, scan);
     if (!plan->is_fused)
         return run_stages(backend, plan, scan, workspace);
-    table_status status = pipeline_mark(backend, scan, 0, 0);
-    if (status == TABLE_OK)
-        status = backend->fused(scan, &plan->pass, layout_at(workspace, plan->fused_offset));
+    TRY(pipeline_mark(backend, scan, 0, 0));
+    const table_status status = backend->fused(scan, &plan->pass, layout_at(workspace, plan->fused_offset));
     if (status == TABLE_ERROR_STRATEGY) /* refused */
         return run_stages(backend, plan, scan, workspace);
-    return status == TABLE_OK
-               ? pipeline_mark(backend, scan, plan->strategy == TABLE_STRATEGY_FUSED ? STAGES : 1, STAGES)
-               : status;
+    TRY(status);
+    return pipeline_mark(backend, scan, plan->strategy == TABLE_STRATEGY_FUSED ? STAGES : 1, STAGES);
 }
 
 /* Integers go on from one row, the sum so far, as from a carry; floats from the runs of the state, which the backend
@@ -119,16 +114,15 @@ static table_status run_sum(const struct backend *backend, const struct plan *pl
                             char *workspace) {
     if (!scan->state)
         return run_rows(backend, plan, scan, workspace);
-    table_status status = backend->state_enter(scan);
+    TRY(backend->state_enter(scan));
     const struct scan rows = rows_of_state(scan);
-    if (status == TABLE_OK)
-        status = run_rows(backend, plan, &rows, workspace);
-    if (status == TABLE_OK && leaves_state(scan))
-        status = backend->state_leave(scan);
-    if (status == TABLE_OK && scan->carry_out && !scan->element->ordered)
-        status = backend->copy(scan, scan->carry_out, state_row(scan->state, scan_row_bytes(scan), STATE_SUM),
-                               scan_row_bytes(scan));
-    return status;
+    TRY(run_rows(backend, plan, &rows, workspace));
+    if (leaves_state(scan))
+        TRY(backend->state_leave(scan));
+    if (scan->carry_out && !scan->element->ordered)
+        TRY(backend->copy(scan, scan->carry_out, state_row(scan->state, scan_row_bytes(scan), STATE_SUM),
+                          scan_row_bytes(scan)));
+    return TABLE_OK;
 }
 
 /* Puts sums as results into a row beside `out`. Where they are rounded on a device, its stage 3 does it, with the sums
@@ -162,14 +156,13 @@ static table_status put_before(const struct backend *backend, const struct plan 
     scan_find_nothing(&begin);
     begin.carry_out = layout_at(workspace, plan->row_offset);
     begin.clock = NULL;
-    table_status status = run_sum(backend, plan, &begin, workspace);
-    if (status == TABLE_OK)
-        status = put_row(backend, scan, scan->row_before, begin.carry_out);
+    TRY(run_sum(backend, plan, &begin, workspace));
+    TRY(put_row(backend, scan, scan->row_before, begin.carry_out));
     if (scan->state) {
         scan->carry_in = NULL;
         scan->begins = false;
     }
-    return status;
+    return TABLE_OK;
 }
 
 /* The place of memory that the options name. */
@@ -182,52 +175,48 @@ static void *place_of(const struct plan *plan, enum plan_named which, void *own,
 static table_status move_named(const struct backend *backend, const struct plan *plan, const struct scan *scan,
                                bool back, char *workspace) {
     struct plan_memory named[NAMED_MOST];
-    table_status status = TABLE_OK;
     plan_list_named(scan, 1, named);
-    for (unsigned i = 0; i < NAMED_MOVED && status == TABLE_OK; i++) {
+    for (unsigned i = 0; i < NAMED_MOVED; i++) {
         void *const place = layout_at(workspace, plan->named[i].offset);
         void *const own = (void *)(uintptr_t)named[i].memory;
         const bool is_moved = back ? named[i].is_written && (i != NAMED_STATE || leaves_state(scan))
                                    : i == NAMED_CARRY_IN || i == NAMED_STATE;
         if (is_moved && plan->named[i].bytes > 0)
-            status = backend->copy(scan, back ? own : place, back ? place : own, plan->named[i].bytes);
+            TRY(backend->copy(scan, back ? own : place, back ? place : own, plan->named[i].bytes));
     }
-    return status;
+    return TABLE_OK;
 }
 
 /* Makes the scan one of memory that the backend reaches, which has memory of its own. */
 static table_status bring_named(const struct backend *backend, const struct plan *plan, struct scan *scan,
                                 char *workspace) {
-    const table_status status = move_named(backend, plan, scan, false, workspace);
+    TRY(move_named(backend, plan, scan, false, workspace));
     scan->carry_in = place_of(plan, NAMED_CARRY_IN, (void *)(uintptr_t)scan->carry_in, workspace);
     scan->carry_out = place_of(plan, NAMED_CARRY_OUT, scan->carry_out, workspace);
     scan->state = place_of(plan, NAMED_STATE, scan->state, workspace);
     scan->first_overflow = place_of(plan, NAMED_FIRST_OVERFLOW, scan->first_overflow, workspace);
     scan->load.nans = place_of(plan, NAMED_NANS, scan->load.nans, workspace);
-    return status;
+    return TABLE_OK;
 }
 
 static table_status begin_findings(const struct backend *backend, const struct scan *scan) {
-    table_status status = TABLE_OK;
     if (scan->first_overflow && scan->chunks == 0)
-        status = backend->fill(scan, scan->first_overflow, 0xff, sizeof(uint64_t)); /* TABLE_NO_OVERFLOW */
-    if (status == TABLE_OK && scan->load.nans)
-        status = backend->fill(scan, scan->load.nans, 0, sizeof(uint64_t));
-    return status;
+        TRY(backend->fill(scan, scan->first_overflow, 0xff, sizeof(uint64_t))); /* TABLE_NO_OVERFLOW */
+    return scan->load.nans ? backend->fill(scan, scan->load.nans, 0, sizeof(uint64_t)) : TABLE_OK;
 }
 
 /* The sums through the last row, if they are wanted as results, come by way of the workspace. */
 static table_status run_with_rows_beside(const struct backend *backend, const struct plan *plan, struct scan *scan,
                                          char *workspace) {
     void *const last = layout_at(workspace, plan->row_offset), *const carry_out = scan->carry_out;
-    table_status status = scan->row_before ? put_before(backend, plan, scan, workspace) : TABLE_OK;
+    if (scan->row_before)
+        TRY(put_before(backend, plan, scan, workspace));
     if (scan->row_after)
         scan->carry_out = last;
-    if (status == TABLE_OK)
-        status = run_sum(backend, plan, scan, workspace);
-    if (status == TABLE_OK && scan->row_after && carry_out)
-        status = backend->copy(scan, carry_out, last, scan_row_bytes(scan));
-    return status == TABLE_OK && scan->row_after ? put_row(backend, scan, scan->row_after, last) : status;
+    TRY(run_sum(backend, plan, scan, workspace));
+    if (scan->row_after && carry_out)
+        TRY(backend->copy(scan, carry_out, last, scan_row_bytes(scan)));
+    return scan->row_after ? put_row(backend, scan, scan->row_after, last) : TABLE_OK;
 }
 
 /* A call that was canceled leaves a state that began with it as it was: zeros. All others change when all is summed. */

@@ -1,9 +1,6 @@
 #include "pool.h"
 
-#include <sched.h>
-
 #include "interrupt.h"
-#include "seconds.h"
 
 _Thread_local unsigned pool_most_threads;
 
@@ -125,76 +122,4 @@ static void take_jobs(void *job, unsigned index) {
 table_status jobs_run(struct jobs *jobs, unsigned threads) {
     atomic_init(&jobs->next, 0);
     return pool_run(jobs_threads(threads, jobs->count), take_jobs, jobs);
-}
-
-/* Waiting threads look again and again for so long before they sleep: a part on a device takes a millisecond, and to
- * wake a thread 50 us and more. */
-static const double SECONDS_AWAKE = 0.002;
-
-struct under_way {
-    const struct rounds *rounds;
-    atomic_uint next[ROUNDS], left[ROUNDS]; /* the next piece to begin, and how many are not done */
-    atomic_bool second;                     /* the second round has begun */
-    pthread_mutex_t mutex;
-    pthread_cond_t moved;
-};
-
-static bool has_begun(struct under_way *work) { return atomic_load(&work->second); }
-static bool is_first_done(struct under_way *work) { return atomic_load(&work->left[0]) == 0; }
-static bool is_done(struct under_way *work) { return atomic_load(&work->left[1]) == 0; }
-
-static void wait_until(struct under_way *work, bool (*is_so)(struct under_way *)) {
-    const double asleep = seconds_now() + SECONDS_AWAKE;
-    while (!is_so(work)) {
-        if (seconds_now() < asleep) {
-            sched_yield();
-            continue;
-        }
-        pthread_mutex_lock(&work->mutex);
-        while (!is_so(work))
-            interrupt_wait(&work->moved, &work->mutex);
-        pthread_mutex_unlock(&work->mutex);
-    }
-}
-
-/* After a change that others may wait for. */
-static void wake(struct under_way *work) {
-    pthread_mutex_lock(&work->mutex);
-    pthread_cond_broadcast(&work->moved);
-    pthread_mutex_unlock(&work->mutex);
-}
-
-static void take_pieces(struct under_way *work, unsigned round) {
-    const struct rounds *rounds = work->rounds;
-    for (unsigned piece; (piece = atomic_fetch_add(&work->next[round], 1)) < rounds->pieces[round];) {
-        rounds->work(rounds->job, round, piece);
-        if (atomic_fetch_sub(&work->left[round], 1) == 1)
-            wake(work);
-    }
-}
-
-/* The calling thread, which has index 0, does what comes between the rounds. */
-static void take_rounds(void *job, unsigned index) {
-    struct under_way *work = job;
-    take_pieces(work, 0);
-    wait_until(work, index == 0 ? is_first_done : has_begun);
-    if (index == 0) {
-        work->rounds->between(work->rounds->job);
-        atomic_store(&work->second, true);
-        wake(work);
-    }
-    take_pieces(work, 1);
-    if (index == 0)
-        wait_until(work, is_done);
-}
-
-table_status rounds_run(const struct rounds *rounds) {
-    const unsigned most = rounds->pieces[0] > rounds->pieces[1] ? rounds->pieces[0] : rounds->pieces[1];
-    struct under_way work = {.rounds = rounds, .mutex = PTHREAD_MUTEX_INITIALIZER, .moved = PTHREAD_COND_INITIALIZER};
-    for (unsigned round = 0; round < ROUNDS; round++)
-        atomic_init(&work.left[round], rounds->pieces[round]);
-    const table_status status = pool_run(most, take_rounds, &work);
-    pthread_mutex_destroy(&work.mutex);
-    pthread_cond_destroy(&work.moved);
-    return status;
 }

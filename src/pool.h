@@ -35,19 +35,6 @@ unsigned jobs_threads(unsigned threads, size_t count);
  * less than jobs_threads(threads, count), and no two jobs have the same one at a time. CANCELED: some are not done. */
 table_status jobs_run(struct jobs *jobs, unsigned threads);
 
-/* Work in two rounds, each of them some pieces that may be done at the same time, by as many threads as the larger
- * round has pieces. */
-enum { ROUNDS = 2 };
-struct rounds {
-    unsigned pieces[ROUNDS];
-    void (*work)(void *job, unsigned round, unsigned piece);
-    void (*between)(void *job); /* after all of the first round, before any of the second */
-    void *job;
-};
-
-/* Returns when all is done, or, with CANCELED, when those who work have seen interrupt_came(). */
-table_status rounds_run(const struct rounds *rounds);
-
 /* Blocks, in the calling thread, all signals but faults, which threads that it starts inherit: program-wide
  * signals are for the program's own threads. */
 void thread_block_signals(sigset_t *before);

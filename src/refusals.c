@@ -183,10 +183,9 @@ table_status refuse_wrong_options(const table_scan_options *options, enum call_f
     const enum caller shape = form == CALL_ON_STREAM ? CALLER_STREAM_FORM : CALLER_ONE_CALL;
     const enum caller count = options->tables > 1 ? CALLER_TABLES : shape;
     if (set_of(options) & (callers[kind].refused | callers[shape].refused | callers[count].refused)) {
-        table_status status = refuse(kind, options);
-        if (status == TABLE_OK)
-            status = refuse(shape, options);
-        return status == TABLE_OK ? refuse(count, options) : status;
+        TRY(refuse(kind, options));
+        TRY(refuse(shape, options));
+        return refuse(count, options);
     }
     return validate_reserved("options", options->reserved, RESERVED_WORDS(options));
 }

@@ -49,14 +49,11 @@ struct table_report run_report_head(const struct call *call, table_strategy stra
 
 table_status run_report(const struct call *call, table_strategy strategy, struct table_report *report) {
     const struct backend *backend = call->backend;
-    table_status status = TABLE_OK;
     *report = run_report_head(call, strategy);
-    for (unsigned stage = 0; stage < STAGES && status == TABLE_OK; stage++)
+    for (unsigned stage = 0; stage < STAGES; stage++)
         if (strategy != TABLE_STRATEGY_FUSED)
-            status = backend->clock_seconds(&call->scan, stage, stage + 1, &report->stage_seconds[stage]);
-    if (status == TABLE_OK)
-        status = backend->clock_seconds(&call->scan, 0, STAGES, &report->seconds);
-    return status;
+            TRY(backend->clock_seconds(&call->scan, stage, stage + 1, &report->stage_seconds[stage]));
+    return backend->clock_seconds(&call->scan, 0, STAGES, &report->seconds);
 }
 
 void run_add_report(struct table_report *all, const struct table_report *one) {
@@ -106,22 +103,22 @@ static void *begin_maps(struct scan *scan, char *memory) {
 static table_status plan_call(const struct call *call, bool totals_only, struct planned *planned) {
     const struct scan *scan = &call->scan;
     struct plan *plan = &planned->plan;
-    table_status status = TABLE_OK;
     planned->appends = call->form == CALL_FOR_TOTALS && scan->state;
     if (planned->appends)
         *plan = (struct plan){.strategy = TABLE_STRATEGY_HOST};
+    else if (scan_is_batch(scan))
+        TRY(batch_plan(call->backend, scan, call->strategy, plan));
     else
-        status = scan_is_batch(scan) ? batch_plan(call->backend, scan, call->strategy, plan)
-                                     : plan_make(call->backend, scan, call->strategy, totals_only, plan);
+        TRY(plan_make(call->backend, scan, call->strategy, totals_only, plan));
     planned->rows = 0;
     planned->bytes = plan->bytes;
-    if (status != TABLE_OK || !scan->element->is_map || call->backend->takes_values)
-        return status;
-    status = map_rows_bytes(call, &planned->rows);
-    if (status == TABLE_OK && !checked_add(planned->rows, plan->bytes, &planned->bytes))
-        status =
-            status_fail(TABLE_ERROR_TOO_LARGE, "a workspace for %zu columns cannot be addressed", scan->in.columns);
-    return status;
+    if (!scan->element->is_map || call->backend->takes_values)
+        return TABLE_OK;
+    TRY(map_rows_bytes(call, &planned->rows));
+    return checked_add(planned->rows, plan->bytes, &planned->bytes)
+               ? TABLE_OK
+               : status_fail(TABLE_ERROR_TOO_LARGE, "a workspace for %zu columns cannot be addressed",
+                             scan->in.columns);
 }
 
 static table_status append_totals(const struct call *call) {
@@ -142,25 +139,27 @@ static table_status run_planned(struct call *call, void *context, char *workspac
     struct scan *scan = &call->scan;
     void *const carry_out = planned->rows > 0 ? begin_maps(scan, workspace) : NULL;
     char *const rest = planned->rows > 0 ? workspace + planned->rows : workspace; /* NULL where nothing is wanted */
-    table_status status = call->marks ? call->backend->mark_extremes(scan, call->marks) : TABLE_OK;
-    if (status == TABLE_OK)
-        status = planned->appends      ? append_totals(call)
-                 : scan_is_batch(scan) ? batch_run(call->backend, &planned->plan, scan, rest)
-                                       : pipeline_run(call->backend, &planned->plan, scan, rest);
-    if (status == TABLE_OK && carry_out)
+    if (call->marks)
+        TRY(call->backend->mark_extremes(scan, call->marks));
+    if (planned->appends)
+        TRY(append_totals(call));
+    else if (scan_is_batch(scan))
+        TRY(batch_run(call->backend, &planned->plan, scan, rest));
+    else
+        TRY(pipeline_run(call->backend, &planned->plan, scan, rest));
+    if (carry_out)
         scan->element->give(carry_out, scan->carry_out, count_maps(scan));
-    return status;
+    return TABLE_OK;
 }
 
 static table_status scan_at_once(struct call *call, void *context) {
     struct table_report *report = context;
     struct planned planned;
-    table_status status = call->scan.state ? state_inspect(call) : TABLE_OK;
-    if (status == TABLE_OK)
-        status = plan_call(call, call->scan.out.data == NULL, &planned);
-    if (status == TABLE_OK)
-        status = run_in_workspace(call, planned.bytes, run_planned, &planned);
-    return status == TABLE_OK && report ? run_report(call, planned.plan.strategy, report) : status;
+    if (call->scan.state)
+        TRY(state_inspect(call));
+    TRY(plan_call(call, call->scan.out.data == NULL, &planned));
+    TRY(run_in_workspace(call, planned.bytes, run_planned, &planned));
+    return report ? run_report(call, planned.plan.strategy, report) : TABLE_OK;
 }
 
 table_status run_scan(struct call *call, table_report *report) {
@@ -196,17 +195,15 @@ table_status run_end(struct run_begun *run, table_status begun) {
 
 static table_status run_on_stream(struct call *call, const table_scan_options *options, size_t *bytes) {
     struct planned planned;
-    table_status status = plan_call(call, false, &planned);
-    if (status == TABLE_OK && bytes) {
+    TRY(plan_call(call, false, &planned));
+    if (bytes) {
         *bytes = planned.bytes;
         return TABLE_OK;
     }
-    if (status == TABLE_OK)
-        status = validate_workspace(options ? options->workspace : NULL, options ? options->workspace_bytes : 0,
-                                    planned.bytes);
-    if (status == TABLE_OK && call->scan.state && !call->backend->copy_rows)
-        status = state_inspect(call);
-    return status == TABLE_OK ? run_planned(call, &planned, options ? options->workspace : NULL) : status;
+    TRY(validate_workspace(options ? options->workspace : NULL, options ? options->workspace_bytes : 0, planned.bytes));
+    if (call->scan.state && !call->backend->copy_rows)
+        TRY(state_inspect(call));
+    return run_planned(call, &planned, options ? options->workspace : NULL);
 }
 
 table_status run_call(struct call *call, const table_scan_options *options, size_t *bytes) {

@@ -11,10 +11,9 @@ void *stage2_host_seeds(const struct backend *backend, size_t bytes, table_statu
 }
 
 table_status stage2_host(const struct backend *backend, const struct scan *scan, void *seeds, size_t rows) {
-    const table_status status = backend->wait(scan);
-    if (status == TABLE_OK)
-        sweep_rows(scan->element, seeds, rows, scan->in.columns);
-    return status;
+    TRY(backend->wait(scan));
+    sweep_rows(scan->element, seeds, rows, scan->in.columns);
+    return TABLE_OK;
 }
 
 table_status stage2_host_copied(const struct backend *backend, const struct scan *scan, void *seeds, size_t rows) {
@@ -45,14 +44,10 @@ static table_status scan_totals(const struct backend *backend, const struct plan
         return rows > 1 ? backend->stage3_global_pass(&totals, seeds) : TABLE_OK;
     const struct scan whole = plan_sums_scan(scan, seeds, rows);
     void *bases = (char *)workspace + plan->level_offset[level];
-    table_status status = backend_put_start(backend, scan, bases);
-    if (status == TABLE_OK)
-        status = backend->stage1_local_counts(&whole, bases);
-    if (status == TABLE_OK)
-        status = scan_totals(backend, plan, scan, bases, whole.chunks + 1, level + 1, workspace);
-    if (status == TABLE_OK)
-        status = backend->stage3_global_pass(&whole, bases);
-    return status;
+    TRY(backend_put_start(backend, scan, bases));
+    TRY(backend->stage1_local_counts(&whole, bases));
+    TRY(scan_totals(backend, plan, scan, bases, whole.chunks + 1, level + 1, workspace));
+    return backend->stage3_global_pass(&whole, bases);
 }
 
 /* In the tree's order: the totals are summed up by stage 1 along the tree: a unit of them is a block of 512 units. From
@@ -64,14 +59,10 @@ static table_status sweep_blocks(const struct backend *backend, const struct pla
     if (totals.chunks <= 1)
         return backend->stage2_sweep(scan, seeds, rows, NULL);
     void *bases = (char *)workspace + plan->level_offset[level];
-    table_status status = backend->copy(scan, bases, seeds, row_bytes);
-    if (status == TABLE_OK)
-        status = backend->stage1_local_counts(&totals, bases);
-    if (status == TABLE_OK)
-        status = sweep_blocks(backend, plan, scan, bases, totals.chunks + 1, level + 1, workspace);
-    if (status == TABLE_OK)
-        status = backend->stage2_sweep(scan, seeds, rows, bases);
-    return status;
+    TRY(backend->copy(scan, bases, seeds, row_bytes));
+    TRY(backend->stage1_local_counts(&totals, bases));
+    TRY(sweep_blocks(backend, plan, scan, bases, totals.chunks + 1, level + 1, workspace));
+    return backend->stage2_sweep(scan, seeds, rows, bases);
 }
 
 table_status stage2_recursive(const struct backend *backend, const struct plan *plan, const struct scan *scan,

@@ -26,12 +26,11 @@ static size_t bytes_of_seeds(const struct scan *scan, const struct stage_work *w
 static table_status run_stage3(const struct backend *backend, const struct scan *scan, const struct stage_work *work,
                                char *workspace) {
     void *seeds = work->seeds.data;
-    table_status status = TABLE_OK;
     if (needs_copy(scan, work)) {
         seeds = workspace + work->plan.bytes;
-        status = backend->copy(scan, seeds, work->seeds.data, bytes_of_seeds(scan, work));
+        TRY(backend->copy(scan, seeds, work->seeds.data, bytes_of_seeds(scan, work)));
     }
-    return status == TABLE_OK ? backend->stage3_global_pass(scan, seeds) : status;
+    return backend->stage3_global_pass(scan, seeds);
 }
 
 static table_status run_stage(const struct backend *backend, const struct scan *scan, const struct stage_work *work,
@@ -56,42 +55,35 @@ static table_status run_stage_checked(struct call *call, void *context, char *wo
     const struct backend *backend = call->backend;
     const struct scan *scan = &call->scan;
     struct scan inner = *scan;
-    table_status status = TABLE_OK;
     if (scan->first_overflow) {
         inner.first_overflow = (uint64_t *)(workspace + work->plan.words_offset);
-        status = backend->fill(scan, inner.first_overflow, 0xff, sizeof(uint64_t)); /* TABLE_NO_OVERFLOW */
+        TRY(backend->fill(scan, inner.first_overflow, 0xff, sizeof(uint64_t))); /* TABLE_NO_OVERFLOW */
     }
-    if (status == TABLE_OK)
-        status = pipeline_mark(backend, scan, work->stage - 1, work->stage - 1);
-    if (status == TABLE_OK)
-        status = run_stage(backend, &inner, work, workspace);
-    if (status == TABLE_OK)
-        status = pipeline_mark(backend, scan, work->stage, work->stage);
-    if (status == TABLE_OK && scan->first_overflow)
-        status = backend->copy(scan, scan->first_overflow, inner.first_overflow, sizeof(uint64_t));
-    return status;
+    TRY(pipeline_mark(backend, scan, work->stage - 1, work->stage - 1));
+    TRY(run_stage(backend, &inner, work, workspace));
+    TRY(pipeline_mark(backend, scan, work->stage, work->stage));
+    return scan->first_overflow ? backend->copy(scan, scan->first_overflow, inner.first_overflow, sizeof(uint64_t))
+                                : TABLE_OK;
 }
 
 static table_status report_stage(const struct call *call, const struct stage_work *work) {
     struct table_report *report = work->report;
     *report = run_report_head(call, work->plan.strategy);
-    const table_status status = call->backend->clock_seconds(&call->scan, work->stage - 1, work->stage,
-                                                             &report->stage_seconds[work->stage - 1]);
+    TRY(call->backend->clock_seconds(&call->scan, work->stage - 1, work->stage,
+                                     &report->stage_seconds[work->stage - 1]));
     report->seconds = report->stage_seconds[work->stage - 1];
-    return status;
+    return TABLE_OK;
 }
 
 static table_status stage_at_once(struct call *call, void *context) {
     struct stage_work *work = context;
     size_t bytes;
-    table_status status = plan_make(call->backend, &call->scan, call->strategy, true, &work->plan);
-    if (status == TABLE_OK &&
-        !checked_add(work->plan.bytes, needs_copy(&call->scan, work) ? bytes_of_seeds(&call->scan, work) : 0, &bytes))
-        status =
-            status_fail(TABLE_ERROR_TOO_LARGE, "a copy of %zu rows of seeds does not fit in memory", work->seeds.rows);
-    if (status == TABLE_OK)
-        status = run_in_workspace(call, bytes, run_stage_checked, work);
-    return status == TABLE_OK && work->report ? report_stage(call, work) : status;
+    TRY(plan_make(call->backend, &call->scan, call->strategy, true, &work->plan));
+    if (!checked_add(work->plan.bytes, needs_copy(&call->scan, work) ? bytes_of_seeds(&call->scan, work) : 0, &bytes))
+        return status_fail(TABLE_ERROR_TOO_LARGE, "a copy of %zu rows of seeds does not fit in memory",
+                           work->seeds.rows);
+    TRY(run_in_workspace(call, bytes, run_stage_checked, work));
+    return work->report ? report_stage(call, work) : TABLE_OK;
 }
 
 /* A table of no columns has seeds without rows. */
@@ -105,18 +97,16 @@ static table_status validate_seeds(const struct call *call, const struct table_v
                                    struct table_view *checked) {
     const struct scan *scan = &call->scan;
     const size_t rows = scan->in.columns > 0 ? scan->chunks + 1 : 0;
-    table_status status = validate_seeds_view(seeds, checked);
-    if (status != TABLE_OK)
-        return status;
+    TRY(validate_seeds_view(seeds, checked));
     if (checked->rows != rows || checked->columns != scan->in.columns || checked->stride != (ptrdiff_t)checked->columns)
         return status_fail(TABLE_ERROR_SHAPE, "seeds is %zu x %zu with stride %td; %zu x %zu side by side are needed",
                            checked->rows, checked->columns, checked->stride, rows, scan->in.columns);
-    status = validate_apart("seeds", checked, "in", &scan->in, false);
-    if (status == TABLE_OK && scan->out.data)
-        status = validate_apart("seeds", checked, "out", &scan->out, false);
-    if (status == TABLE_OK && scan->in.rows > 0 && rows > 0 && backend_device_of(checked->data) != call->device)
+    TRY(validate_apart("seeds", checked, "in", &scan->in, false));
+    if (scan->out.data)
+        TRY(validate_apart("seeds", checked, "out", &scan->out, false));
+    if (scan->in.rows > 0 && rows > 0 && backend_device_of(checked->data) != call->device)
         return status_fail(TABLE_ERROR_BACKEND, "seeds is not on the same side as the table");
-    return status == TABLE_OK ? validate_reach(call->backend, "seeds", checked->data) : status;
+    return validate_reach(call->backend, "seeds", checked->data);
 }
 
 static table_status validate_seeds_type(const struct call *call, table_type type) {
@@ -129,10 +119,9 @@ static table_status validate_seeds_type(const struct call *call, table_type type
 
 /* `work` has its seeds. */
 static table_status run_stage_call(struct call *call, struct stage_work *work, const table_scan_options *options) {
-    const table_status status =
-        refuse_host_tables(CALLER_STAGE, call->backend->copy_rows && call->device < 0 && call->scan.in.rows > 0);
+    TRY(refuse_host_tables(CALLER_STAGE, call->backend->copy_rows && call->device < 0 && call->scan.in.rows > 0));
     work->report = options ? options->report : NULL;
-    return status == TABLE_OK ? run_and_wait(call, work->report != NULL, stage_at_once, work) : status;
+    return run_and_wait(call, work->report != NULL, stage_at_once, work);
 }
 
 /* The stages know no carries: those are rows of the seeds. */
@@ -150,19 +139,16 @@ table_status table_stage1_local_counts(const table_view *in, const table_view *s
     struct table_scan_options inner;
     struct stage_work work = {.stage = 1};
     struct call call;
-    table_status status = without_carries(options, &inner);
-    if (status != TABLE_OK)
-        return status;
+    TRY(without_carries(options, &inner));
     if (!in || !seeds)
         return status_fail(TABLE_ERROR_ARGUMENT, "%s is a null pointer", in ? "seeds" : "in");
     if (table_type_size(seeds->type) == 0)
         return status_fail(TABLE_ERROR_TYPE, "seeds->type %d is no element type", (int)seeds->type);
     inner.first_overflow = NULL;
     const struct table_view nowhere = {.columns = in->columns, .type = seeds->type};
-    status = validate_scan(NULL, in, &nowhere, &inner, CALL_FOR_TOTALS, &call);
-    if (status == TABLE_OK)
-        status = validate_seeds(&call, seeds, &work.seeds);
-    return status == TABLE_OK ? run_stage_call(&call, &work, options) : status;
+    TRY(validate_scan(NULL, in, &nowhere, &inner, CALL_FOR_TOTALS, &call));
+    TRY(validate_seeds(&call, seeds, &work.seeds));
+    return run_stage_call(&call, &work, options);
 }
 
 table_status table_stage2_scan_totals(const table_view *seeds, const table_scan_options *options) {
@@ -170,11 +156,8 @@ table_status table_stage2_scan_totals(const table_view *seeds, const table_scan_
     struct stage_work work = {.stage = 2};
     struct call call;
     struct table_view checked;
-    table_status status = without_carries(options, &inner);
-    if (status == TABLE_OK)
-        status = validate_seeds_view(seeds, &checked);
-    if (status != TABLE_OK)
-        return status;
+    TRY(without_carries(options, &inner));
+    TRY(validate_seeds_view(seeds, &checked));
     if ((checked.rows == 0 && checked.columns > 0) || checked.stride != (ptrdiff_t)checked.columns)
         return status_fail(TABLE_ERROR_SHAPE, "seeds has %zu rows and stride %td for %zu columns", checked.rows,
                            checked.stride, checked.columns);
@@ -183,11 +166,8 @@ table_status table_stage2_scan_totals(const table_view *seeds, const table_scan_
                            table_type_name(checked.type));
     inner.first_overflow = NULL;
     inner.reverse = inner.skip_nan = 0; /* seeds are counted as units are, from the first one that was summed */
-    status = validate_scan(NULL, seeds, seeds, &inner, CALL_AND_WAIT, &call);
-    if (status == TABLE_OK)
-        status = validate_seeds_type(&call, seeds->type);
-    if (status != TABLE_OK)
-        return status;
+    TRY(validate_scan(NULL, seeds, seeds, &inner, CALL_AND_WAIT, &call));
+    TRY(validate_seeds_type(&call, seeds->type));
     work.seeds = call.scan.in;
     return run_stage_call(&call, &work, options);
 }
@@ -197,12 +177,10 @@ table_status table_stage3_global_pass(const table_view *in, const table_view *se
     struct table_scan_options inner;
     struct stage_work work = {.stage = 3};
     struct call call;
-    table_status status = without_carries(options, &inner);
-    if (status == TABLE_OK)
-        status = validate_scan(NULL, in, out, &inner, CALL_AND_WAIT, &call);
-    if (status == TABLE_OK && seeds)
-        status = validate_seeds_type(&call, seeds->type);
-    if (status == TABLE_OK)
-        status = validate_seeds(&call, seeds, &work.seeds);
-    return status == TABLE_OK ? run_stage_call(&call, &work, options) : status;
+    TRY(without_carries(options, &inner));
+    TRY(validate_scan(NULL, in, out, &inner, CALL_AND_WAIT, &call));
+    if (seeds)
+        TRY(validate_seeds_type(&call, seeds->type));
+    TRY(validate_seeds(&call, seeds, &work.seeds));
+    return run_stage_call(&call, &work, options);
 }

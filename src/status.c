@@ -3,7 +3,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-static _Thread_local char error_detail[256];
+static _Thread_local char error_detail[STATUS_DETAIL];
 
 static const struct {
     const char *name, *text;
@@ -56,4 +56,21 @@ table_status status_fail(table_status status, const char *format, ...) {
     vsnprintf(error_detail, sizeof error_detail, format, arguments);
     va_end(arguments);
     return status;
+}
+
+table_status status_fail_at(table_status status, const char *what, size_t number) {
+    char reason[sizeof error_detail];
+    snprintf(reason, sizeof reason, "%s", error_detail);
+    return status_fail(status, "%s %zu: %s", what, number, reason);
+}
+
+void failure_keep(struct failure *failure, table_status status) {
+    if (failure->status != TABLE_OK || status == TABLE_OK)
+        return;
+    failure->status = status;
+    snprintf(failure->detail, sizeof failure->detail, "%s", error_detail);
+}
+
+table_status failure_tell(const struct failure *failure) {
+    return failure->status == TABLE_OK ? TABLE_OK : status_fail(failure->status, "%s", failure->detail);
 }

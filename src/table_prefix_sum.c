@@ -13,15 +13,15 @@ static table_status fail_null(const char *name) {
 static table_status sum(const table_view *in, const table_view *out, const table_scan_options *options,
                         enum call_form form, size_t *bytes) {
     struct call call;
-    const table_status status = validate_scan(NULL, in, out, options, form, &call);
-    return status == TABLE_OK ? run_call(&call, options, bytes) : status;
+    TRY(validate_scan(NULL, in, out, options, form, &call));
+    return run_call(&call, options, bytes);
 }
 
 static table_status recur(const table_view *a, const table_view *b, const table_view *h,
                           const table_scan_options *options, enum call_form form, size_t *bytes) {
     struct call call;
-    const table_status status = validate_recurrence(a, b, h, options, form, &call);
-    return status == TABLE_OK ? run_call(&call, options, bytes) : status;
+    TRY(validate_recurrence(a, b, h, options, form, &call));
+    return run_call(&call, options, bytes);
 }
 
 table_status table_prefix_sum(const table_view *in, const table_view *out, const table_scan_options *options) {
@@ -60,15 +60,13 @@ table_status table_column_totals(const table_view *in, table_type out_type, void
         inner = *options;
     if (!in || (!totals && !inner.state))
         return fail_null(in ? "totals" : "in");
-    table_status status = refuse(CALLER_TOTALS, &inner);
-    if (status != TABLE_OK)
-        return status;
+    TRY(refuse(CALLER_TOTALS, &inner));
     if (table_type_size(out_type) == 0)
         return status_fail(TABLE_ERROR_TYPE, "out_type %d is no element type", (int)out_type);
     inner.carry_out = totals;
     const struct table_view nowhere = {.columns = in->columns, .type = out_type};
-    status = validate_scan(NULL, in, &nowhere, &inner, CALL_FOR_TOTALS, &call);
-    return status == TABLE_OK ? run_scan(&call, inner.report) : status;
+    TRY(validate_scan(NULL, in, &nowhere, &inner, CALL_FOR_TOTALS, &call));
+    return run_scan(&call, inner.report);
 }
 
 size_t table_devices(table_device *devices, size_t room) {

@@ -37,9 +37,7 @@ table_status validate_table(const char *name, const struct table_view *view, str
 }
 
 table_status validate_view(const char *name, const struct table_view *view, struct table_view *checked) {
-    const table_status status = validate_table(name, view, checked);
-    if (status != TABLE_OK)
-        return status;
+    TRY(validate_table(name, view, checked));
     if (view->type > TABLE_F64)
         return status_fail(TABLE_ERROR_TYPE, "%s->type is %s, which is for running sums alone", name,
                            table_type_name(view->type));
@@ -60,8 +58,8 @@ table_status validate_apart(const char *name_a, const struct table_view *a, cons
 
 table_status validate_row(const char *name, const void *row, size_t columns, table_type type, struct table_view *view) {
     *view = (struct table_view){.data = (void *)(uintptr_t)row, .rows = row != NULL, .columns = columns, .type = type};
-    const table_status status = validate_aligned(name, row, type);
-    return status == TABLE_OK ? validate_table(name, view, view) : status;
+    TRY(validate_aligned(name, row, type));
+    return validate_table(name, view, view);
 }
 
 /* The carries may be the same row. */
@@ -71,23 +69,22 @@ table_status validate_named(const struct call *call, const struct table_view *ou
     struct table_view read, written, views[VALIDATE_NAMED_MOST] = {{0}};
     const struct table_view *const in = ranges_hull(&scan->in, scan->ranges.count, scan->ranges.in, &read);
     const struct table_view *const whole = ranges_hull(out, scan->ranges.count, scan->ranges.out, &written);
-    table_status status = TABLE_OK;
-    for (unsigned i = 0; i < count && status == TABLE_OK; i++) {
+    for (unsigned i = 0; i < count; i++) {
         const struct plan_memory *one = &named[i];
         if (!one->memory)
             continue;
-        status = validate_row(one->name, one->memory, one->count, one->type, &views[i]);
-        if (status == TABLE_OK && !one->is_of_inputs)
-            status = validate_apart(one->name, &views[i], call->in_name, in, false);
-        if (status == TABLE_OK && out->data)
-            status = validate_apart(one->name, &views[i], call->out_name, whole, false);
-        if (status == TABLE_OK && call->a.data && !one->is_of_inputs)
-            status = validate_apart(one->name, &views[i], "a", &call->a, false);
-        for (unsigned j = 0; j < i && status == TABLE_OK; j++)
+        TRY(validate_row(one->name, one->memory, one->count, one->type, &views[i]));
+        if (!one->is_of_inputs)
+            TRY(validate_apart(one->name, &views[i], call->in_name, in, false));
+        if (out->data)
+            TRY(validate_apart(one->name, &views[i], call->out_name, whole, false));
+        if (call->a.data && !one->is_of_inputs)
+            TRY(validate_apart(one->name, &views[i], "a", &call->a, false));
+        for (unsigned j = 0; j < i; j++)
             if (one->is_written || named[j].is_written)
-                status = validate_apart(one->name, &views[i], named[j].name, &views[j], i == NAMED_CARRY_OUT);
+                TRY(validate_apart(one->name, &views[i], named[j].name, &views[j], i == NAMED_CARRY_OUT));
     }
-    return status;
+    return TABLE_OK;
 }
 
 static table_status validate_state(const struct scan *scan) {
@@ -108,18 +105,19 @@ static void list_named(const struct scan *scan, enum call_form form, struct plan
 static table_status validate_options_rows(const struct call *call, const struct table_view *out, enum call_form form) {
     const struct scan *scan = &call->scan;
     const table_type type = scan->element->type;
-    table_status status = scan->state ? validate_state(scan) : TABLE_OK;
-    if (status == TABLE_OK && scan->first_overflow && scan->element->check == CHECKS_NOTHING)
-        status = scan->element->ordered
-                     ? status_fail(TABLE_ERROR_ARGUMENT, "options->first_overflow is for integers, and out is %s",
-                                   table_type_name(type))
-                     : status_fail(TABLE_ERROR_ARGUMENT, "options->first_overflow: no %s leaves its type",
-                                   table_operation_name(scan->element->operation));
-    if (status == TABLE_OK && scan->load.without_nan && !scan->element->has_nan)
-        status =
-            status_fail(TABLE_ERROR_ARGUMENT, "options->skip_nan is for floats, and out is %s", table_type_name(type));
-    if (status != TABLE_OK || (!scan_names_memory(scan) && !scan->factors.first))
-        return status;
+    if (scan->state)
+        TRY(validate_state(scan));
+    if (scan->first_overflow && scan->element->check == CHECKS_NOTHING)
+        return scan->element->ordered
+                   ? status_fail(TABLE_ERROR_ARGUMENT, "options->first_overflow is for integers, and out is %s",
+                                 table_type_name(type))
+                   : status_fail(TABLE_ERROR_ARGUMENT, "options->first_overflow: no %s leaves its type",
+                                 table_operation_name(scan->element->operation));
+    if (scan->load.without_nan && !scan->element->has_nan)
+        return status_fail(TABLE_ERROR_ARGUMENT, "options->skip_nan is for floats, and out is %s",
+                           table_type_name(type));
+    if (!scan_names_memory(scan) && !scan->factors.first)
+        return TABLE_OK;
     size_t sums; /* in all carries: of ranges without rows nothing else bounds it */
     if ((scan->carry_in || scan->carry_out || scan->factors.first) &&
         !checked_multiply(scan->in.columns, scan->ranges.count, &sums))
@@ -144,11 +142,11 @@ static table_status validate_types(struct scan *scan, table_operation operation,
         return element && element_takes(element, in, out) ? TABLE_OK : refuse_types(operation, in, out, "out->type");
     if (element && out == element->type && is_kept_as(operation, in, out))
         return TABLE_OK;
-    const table_status status = refuse_types(operation, in, out, "totals of");
-    if (status == TABLE_OK && out != element->type)
+    TRY(refuse_types(operation, in, out, "totals of"));
+    if (out != element->type)
         return status_fail(TABLE_ERROR_TYPE, "totals of %s are not kept; out_type %s is what its %s are kept in",
                            table_type_name(out), table_type_name(element->type), element_plural(element));
-    return status;
+    return TABLE_OK;
 }
 
 /* Checks where all ranges lie, given all rows of results of the first one. A range may be read and written where
@@ -195,10 +193,9 @@ static table_status validate_offsets(struct call *call, const struct table_view 
     if (all->columns > 0)
         scan->row_after = (char *)all->data + (ptrdiff_t)(all->rows - 1) * view_step(all);
     const bool is_rest = views_are_same(&scan->in, &rest), is_same = views_are_same(&scan->in, &scan->out);
-    const table_status status =
-        validate_ranges(call, all, is_rest || is_same, " without its last row or without its first");
-    if (status != TABLE_OK || is_same || !is_rest)
-        return status;
+    TRY(validate_ranges(call, all, is_rest || is_same, " without its last row or without its first"));
+    if (is_same || !is_rest)
+        return TABLE_OK;
     scan->out = rest;
     scan->exclusive = false;
     scan->row_before = all->data;
@@ -263,14 +260,12 @@ table_status validate_words(const struct table_scan_options *options) {
         const char *name;
         const void *word;
     } words[] = {{"options->first_overflow", options->first_overflow}, {"options->skipped", options->skipped}};
-    table_status status = TABLE_OK;
-    for (size_t i = 0; i < sizeof words / sizeof *words && status == TABLE_OK; i++) {
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         struct table_view word;
-        status = validate_reach(backend_cpu(), words[i].name, words[i].word);
-        if (status == TABLE_OK)
-            status = validate_row(words[i].name, words[i].word, 1, TABLE_U64, &word);
+        TRY(validate_reach(backend_cpu(), words[i].name, words[i].word));
+        TRY(validate_row(words[i].name, words[i].word, 1, TABLE_U64, &word));
     }
-    return status;
+    return TABLE_OK;
 }
 
 table_status validate_on_host(const struct table_scan_options *options) {
@@ -280,10 +275,9 @@ table_status validate_on_host(const struct table_scan_options *options) {
     } rows[] = {{"options->carry_in", options->carry_in},
                 {"options->carry_out", options->carry_out},
                 {"options->state", options->state}};
-    table_status status = TABLE_OK;
-    for (size_t i = 0; i < sizeof rows / sizeof *rows && status == TABLE_OK; i++)
-        status = validate_reach(backend_cpu(), rows[i].name, rows[i].memory);
-    return status == TABLE_OK ? validate_words(options) : status;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        TRY(validate_reach(backend_cpu(), rows[i].name, rows[i].memory));
+    return validate_words(options);
 }
 
 /* Where no table says on which side it is, memory of the options on a device does. */
@@ -298,13 +292,13 @@ static table_status validate_scan_backend(table_backend wanted, enum call_form f
     for (unsigned i = 0; i < count && !scan->in.data && !result && !first; i++)
         if (named[i].memory && backend_device_of(named[i].memory) >= 0)
             first = named[i].memory;
-    table_status status = validate_backend(first, result, wanted, call);
-    if (status == TABLE_OK && call->backend->copy_rows)
-        status = refuse_operation(call);
-    call->scan.device = status == TABLE_OK && scan->in.data ? call->device + 1 : 0;
-    for (unsigned i = 0; i < count && status == TABLE_OK; i++)
-        status = validate_reach(call->backend, named[i].name, named[i].memory);
-    return status;
+    TRY(validate_backend(first, result, wanted, call));
+    if (call->backend->copy_rows)
+        TRY(refuse_operation(call));
+    call->scan.device = scan->in.data ? call->device + 1 : 0;
+    for (unsigned i = 0; i < count; i++)
+        TRY(validate_reach(call->backend, named[i].name, named[i].memory));
+    return TABLE_OK;
 }
 
 /* The host does not look at a state that only the stream will have got to. */
@@ -333,34 +327,29 @@ table_status validate_scan(const struct table_view *a, const struct table_view *
                                    .first_overflow = options->first_overflow,
                                    .state = options->state,
                                    .stream = options->stream}};
-    table_status status = refuse_wrong_options(options, form, a != NULL);
-    if (status == TABLE_OK && !out)
-        status = status_fail(TABLE_ERROR_ARGUMENT, "%s is a null pointer", in ? call->out_name : call->in_name);
-    if (status != TABLE_OK)
-        return status;
+    TRY(refuse_wrong_options(options, form, a != NULL));
+    if (!out)
+        return status_fail(TABLE_ERROR_ARGUMENT, "%s is a null pointer", in ? call->out_name : call->in_name);
     struct table_view all = *out;
-    status = validate_tables(call, in, &all, options, form, operation);
-    if (status == TABLE_OK && options->offsets)
-        status = refuse_float_products(CALLER_OFFSETS, operation, out->type);
-    if (status == TABLE_OK && a)
-        status = validate_factors(a, options, call);
-    if (status != TABLE_OK)
-        return status;
+    TRY(validate_tables(call, in, &all, options, form, operation));
+    if (options->offsets)
+        TRY(refuse_float_products(CALLER_OFFSETS, operation, out->type));
+    if (a)
+        TRY(validate_factors(a, options, call));
     scan->threads = options->threads ? options->threads : backend_cpu_processors();
     plan_chunks(scan);
-    status = validate_options_rows(call, &all, form);
-    if (status == TABLE_OK)
-        status = validate_scan_backend(options->backend, form, call);
-    if (status == TABLE_OK && a)
-        status = validate_factors_reached(call);
-    if (status == TABLE_OK && form == CALL_ON_STREAM && call->backend->copy_rows)
-        status = refuse_host_tables(CALLER_STREAM_FORM,
-                                    call->device < 0 && (scan->chunks > 0 || scan_has_rows_beside(scan)));
-    if (status == TABLE_OK && form == CALL_ON_STREAM && call->backend->copy_rows && scan_is_batch(scan) &&
-        scan_has_rows_beside(scan) && scan_finds(scan))
+    TRY(validate_options_rows(call, &all, form));
+    TRY(validate_scan_backend(options->backend, form, call));
+    if (a)
+        TRY(validate_factors_reached(call));
+    if (form == CALL_ON_STREAM && call->backend->copy_rows)
+        TRY(refuse_host_tables(CALLER_STREAM_FORM,
+                               call->device < 0 && (scan->chunks > 0 || scan_has_rows_beside(scan))));
+    if (form == CALL_ON_STREAM && call->backend->copy_rows && scan_is_batch(scan) && scan_has_rows_beside(scan) &&
+        scan_finds(scan))
         return status_fail(TABLE_ERROR_BACKEND, "options->offsets of several tables: the stream forms on CUDA have "
                                                 "neither first_overflow nor skipped for them");
-    return status == TABLE_OK && form == CALL_ON_STREAM && scan->state ? validate_stream_state(call) : status;
+    return form == CALL_ON_STREAM && scan->state ? validate_stream_state(call) : TABLE_OK;
 }
 
 table_status validate_recurrence(const struct table_view *a, const struct table_view *b, const struct table_view *h,
@@ -372,10 +361,10 @@ table_status validate_recurrence(const struct table_view *a, const struct table_
         return validate_scan(a, b, h, options, form, call);
     if (!options || (!options->carry_out && !options->state))
         return status_fail(TABLE_ERROR_ARGUMENT, "h is a null pointer, and there is no carry_out and no state");
-    const table_status status = refuse(CALLER_LAST_VALUES, options);
+    TRY(refuse(CALLER_LAST_VALUES, options));
     nowhere.columns = b->columns;
     nowhere.type = type_of_sums(b->type);
-    return status == TABLE_OK ? validate_scan(a, b, &nowhere, options, CALL_FOR_TOTALS, call) : status;
+    return validate_scan(a, b, &nowhere, options, CALL_FOR_TOTALS, call);
 }
 
 table_status validate_workspace(const void *workspace, size_t bytes, size_t needed) {

@@ -10,22 +10,18 @@ table_status validate_factors(const struct table_view *a, const struct table_sca
     const struct range_list *ranges = &scan->ranges;
     const struct table_view *b = &scan->in;
     struct table_view hulls[2];
-    table_status status = validate_table("a", a, &call->a);
-    if (status == TABLE_OK && a->type != b->type && a->type != scan->element->type)
-        status = status_fail(TABLE_ERROR_TYPE, "a->type is %s, and b->type %s: it is not that, nor %s",
-                             table_type_name(a->type), table_type_name(b->type), table_type_name(scan->element->type));
-    if (status == TABLE_OK && ((a->rows != 1 && a->rows != b->rows) || (a->columns != 1 && a->columns != b->columns)))
-        status = status_fail(TABLE_ERROR_SHAPE,
-                             "a is %zu x %zu and b is %zu x %zu: it is no number, row, column or "
-                             "table of coefficients",
-                             a->rows, a->columns, b->rows, b->columns);
-    if (status == TABLE_OK && b->rows > 0 && b->columns > 0 &&
-        !ranges_hull(&call->a, ranges->count, options->coefficient_step, &hulls[0]))
-        status =
-            status_fail(TABLE_ERROR_TOO_LARGE, "options->coefficient_step %td: a of %zu tables cannot be addressed",
-                        options->coefficient_step, ranges->count);
-    if (status != TABLE_OK)
-        return status;
+    TRY(validate_table("a", a, &call->a));
+    if (a->type != b->type && a->type != scan->element->type)
+        return status_fail(TABLE_ERROR_TYPE, "a->type is %s, and b->type %s: it is not that, nor %s",
+                           table_type_name(a->type), table_type_name(b->type), table_type_name(scan->element->type));
+    if ((a->rows != 1 && a->rows != b->rows) || (a->columns != 1 && a->columns != b->columns))
+        return status_fail(TABLE_ERROR_SHAPE,
+                           "a is %zu x %zu and b is %zu x %zu: it is no number, row, column or "
+                           "table of coefficients",
+                           a->rows, a->columns, b->rows, b->columns);
+    if (b->rows > 0 && b->columns > 0 && !ranges_hull(&call->a, ranges->count, options->coefficient_step, &hulls[0]))
+        return status_fail(TABLE_ERROR_TOO_LARGE, "options->coefficient_step %td: a of %zu tables cannot be addressed",
+                           options->coefficient_step, ranges->count);
     if (call->turned)
         view_mirror(&call->a);
     scan->factors = (struct scan_factors){.data = call->a.data,

@@ -34,13 +34,12 @@ static table_status cuda_copy(const struct scan *scan, void *to, const void *fro
 static table_status cuda_copy_rows(const struct scan *scan, void *to, size_t to_pitch, const void *from,
                                    size_t from_pitch, size_t width, size_t rows) {
     const bool apart = to_pitch > INT_MAX || from_pitch > INT_MAX;
-    table_status status = TABLE_OK;
     if (to_pitch == width && from_pitch == width)
         return cuda_copy(scan, to, from, width * rows);
-    for (size_t row = 0; row < rows && apart && status == TABLE_OK; row++)
-        status = cuda_copy(scan, (char *)to + row * to_pitch, (const char *)from + row * from_pitch, width);
+    for (size_t row = 0; row < rows && apart; row++)
+        TRY(cuda_copy(scan, (char *)to + row * to_pitch, (const char *)from + row * from_pitch, width));
     if (apart)
-        return status;
+        return TABLE_OK;
     return cuda_check(cudaMemcpy2DAsync(to, to_pitch, from, from_pitch, width, rows, cudaMemcpyDefault, scan->stream),
                       "copying rows");
 }

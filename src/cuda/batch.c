@@ -1,3 +1,4 @@
+#include "../status.h"
 #include "fused.h"
 #include "pass.h"
 #include "runtime.h"
@@ -65,15 +66,10 @@ static table_status run_panels(const struct kernel_batch *batch, void *workspace
 
 table_status cuda_batch(const struct scan *scan, const struct backend_batch *pass, void *workspace) {
     const struct kernel_batch batch = batch_of(scan);
-    table_status status = TABLE_OK;
     if (cuda_is_operator(scan))
         return cuda_operator(scan, workspace);
     if (pass->may_be_refused)
         return run_panels(&batch, workspace);
-    if (scan->first_overflow)
-        status = cuda_check(cudaMemsetAsync(scan->first_overflow, 0xff, sizeof *scan->first_overflow, scan->stream),
-                            "filling device memory"); /* TABLE_NO_OVERFLOW */
-    if (status == TABLE_OK)
-        status = cuda_check(cuda_forget_nans(scan), "filling device memory");
-    return status == TABLE_OK ? cuda_check(kernel_run_batch(&batch), "several tables") : status;
+    TRY(cuda_check(cuda_forget_findings(scan), "filling device memory"));
+    return cuda_check(kernel_run_batch(&batch), "several tables");
 }

@@ -15,9 +15,7 @@ table_status cuda_clock_open(struct scan *scan) {
         return status_fail(TABLE_ERROR_HOST_MEMORY, "no %zu bytes of host memory for a clock", sizeof *clock);
     scan->clock = clock;
     for (unsigned mark = 0; mark < MARKS; mark++) {
-        const table_status status = cuda_check(cudaEventCreate(&clock->marks[mark]), "making an event");
-        if (status != TABLE_OK)
-            return status;
+        TRY(cuda_check(cudaEventCreate(&clock->marks[mark]), "making an event"));
     }
     return TABLE_OK;
 }
@@ -35,10 +33,9 @@ table_status cuda_follow(const struct scan *scan, const struct scan *before) {
 table_status cuda_clock_seconds(const struct scan *scan, unsigned from, unsigned to, double *seconds) {
     const struct cuda_clock *clock = scan->clock;
     float milliseconds = 0;
-    const table_status status =
-        cuda_check(cudaEventElapsedTime(&milliseconds, clock->marks[from], clock->marks[to]), "reading an event");
+    TRY(cuda_check(cudaEventElapsedTime(&milliseconds, clock->marks[from], clock->marks[to]), "reading an event"));
     *seconds = 1e-3 * (double)milliseconds;
-    return status;
+    return TABLE_OK;
 }
 
 void cuda_clock_close(struct scan *scan) {

@@ -1,5 +1,6 @@
 /* What is not summed: recurrences, products, maxima and minima, by one launch for any number of tables, or by three. */
 #include "../checked.h"
+#include "../status.h"
 #include "fused.h"
 #include "pass.h"
 #include "runtime.h"
@@ -60,25 +61,17 @@ table_status cuda_operator_results(const struct scan *scan, void *seeds) {
 }
 
 static table_status run_stages(const struct scan *scan, const struct kernel_operator_pass *pass, void *workspace) {
-    table_status status = cuda_operator_totals(scan, workspace);
-    if (status == TABLE_OK)
-        status = cuda_check(kernel_operator_sweep(pass, workspace, seed_rows(scan)), "stage 2 of an operation");
-    return status == TABLE_OK && scan->out.data ? cuda_operator_results(scan, workspace) : status;
+    TRY(cuda_operator_totals(scan, workspace));
+    TRY(cuda_check(kernel_operator_sweep(pass, workspace, seed_rows(scan)), "stage 2 of an operation"));
+    return scan->out.data ? cuda_operator_results(scan, workspace) : TABLE_OK;
 }
 
 /* A form by force is one of sums, beside which the stages are tried. */
 table_status cuda_operator(const struct scan *scan, void *workspace) {
     const struct kernel_operator_pass pass = operator_pass(scan);
-    table_status status = TABLE_OK;
-    if (scan->first_overflow)
-        status = cuda_check(cudaMemsetAsync(scan->first_overflow, 0xff, sizeof *scan->first_overflow, scan->stream),
-                            "filling device memory"); /* TABLE_NO_OVERFLOW */
-    if (status == TABLE_OK && scan_is_batch(scan))
-        status = cuda_check(cuda_forget_nans(scan), "filling device memory");
-    if (status == TABLE_OK)
-        status = cuda_check(count_nans(scan), "counting NaN");
-    if (status != TABLE_OK)
-        return status;
+    TRY(cuda_check(scan_is_batch(scan) ? cuda_forget_findings(scan) : cuda_forget_overflow(scan),
+                   "filling device memory"));
+    TRY(cuda_check(count_nans(scan), "counting NaN"));
     const int error = cuda_forced_algorithm ? (int)cudaErrorNotSupported : kernel_operator_fused(&pass, workspace);
     if (!kernel_is_refused(error))
         return cuda_check(error, "the fused pass of an operation");

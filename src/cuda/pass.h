@@ -33,6 +33,17 @@ static inline int cuda_forget_nans(const struct scan *scan) {
     return scan->load.nans ? cudaMemsetAsync(scan->load.nans, 0, sizeof *scan->load.nans, scan->stream) : 0;
 }
 
+static inline int cuda_forget_overflow(const struct scan *scan) { /* it becomes TABLE_NO_OVERFLOW */
+    return scan->first_overflow
+               ? cudaMemsetAsync(scan->first_overflow, 0xff, sizeof *scan->first_overflow, scan->stream)
+               : 0;
+}
+
+static inline int cuda_forget_findings(const struct scan *scan) {
+    const int error = cuda_forget_overflow(scan);
+    return error ? error : cuda_forget_nans(scan);
+}
+
 /* The coefficients of a recurrence, as kernels take them. */
 static inline struct kernel_factors cuda_factors(const struct scan *scan) {
     const struct scan_factors *factors = &scan->factors;

@@ -1,6 +1,7 @@
 /* Sums that go on, on a device: floats by kernels that find in the state how far the sum has come; and where the host
  * knows it, too, by a fused pass from where a chunk begins. */
 #include "../checked.h"
+#include "../status.h"
 #include "fused.h"
 #include "pass.h"
 #include "runtime.h"
@@ -80,9 +81,7 @@ static table_status run_fused(const struct scan *scan, const struct cuda_device 
 table_status cuda_piece(const struct scan *scan, const struct cuda_device *device, void *workspace) {
     const struct kernel_pass pass = cuda_pass(scan);
     const struct kernel_continued piece = {scan->state, scan->state_out, scan->carry_out};
-    const table_status status = cuda_check(cuda_count_nans(scan, &pass), "counting NaN");
-    if (status != TABLE_OK)
-        return status;
+    TRY(cuda_check(cuda_count_nans(scan, &pass), "counting NaN"));
     return device ? run_fused(scan, device, &pass, &piece, workspace) : run_stages(&pass, &piece, workspace);
 }
 

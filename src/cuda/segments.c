@@ -1,6 +1,7 @@
 /* Ragged tables: the pass that runs the kernels of segments, of tables and segments in device memory. */
 #include "../segments/segments.h"
 
+#include "../status.h"
 #include "pass.h"
 #include "runtime.h"
 
@@ -36,9 +37,6 @@ size_t cuda_segments_workspace(const struct scan *scan, const struct segments *s
 
 table_status cuda_segments(const struct scan *scan, const struct segments *segments, void *workspace) {
     const struct kernel_segmented_pass pass = segmented_pass(scan, segments);
-    table_status status = cuda_check(cuda_forget_nans(scan), "filling device memory");
-    if (status == TABLE_OK && scan->first_overflow)
-        status = cuda_check(cudaMemsetAsync(scan->first_overflow, 0xff, sizeof *scan->first_overflow, scan->stream),
-                            "filling device memory"); /* TABLE_NO_OVERFLOW */
-    return status == TABLE_OK ? cuda_check(kernel_run_segments(&pass, workspace), "segments") : status;
+    TRY(cuda_check(cuda_forget_findings(scan), "filling device memory"));
+    return cuda_check(kernel_run_segments(&pass, workspace), "segments");
 }

@@ -20,10 +20,9 @@ static table_status plan_ranks(struct key_call *call, struct ranks_call *plan) {
         in.data = out.data = NULL;
     plan->totals_at = layout_place(&call->layout, out.columns, size);
     plan->offsets_at = layout_place(&call->layout, out.columns, size);
-    table_status status = key_scan_plan(call, &in, &out, true, &plan->steps[TOTALS]);
-    if (status == TABLE_OK)
-        status = key_scan_plan(call, &row, &row, false, &plan->steps[OFFSETS]);
-    return status == TABLE_OK ? key_scan_plan(call, &in, &out, false, &plan->steps[RANKS]) : status;
+    TRY(key_scan_plan(call, &in, &out, true, &plan->steps[TOTALS]));
+    TRY(key_scan_plan(call, &row, &row, false, &plan->steps[OFFSETS]));
+    return key_scan_plan(call, &in, &out, false, &plan->steps[RANKS]);
 }
 
 static table_status rank(struct key_call *call, void *context, char *workspace) {
@@ -32,16 +31,14 @@ static table_status rank(struct key_call *call, void *context, char *workspace) 
     const size_t row_bytes = plan->ranks.columns * table_type_size(plan->ranks.type);
     const void *const counters = plan->counters.data;
     void *const totals = layout_at(workspace, plan->totals_at), *const offsets = layout_at(workspace, plan->offsets_at);
-    table_status status = key_scan_run(call, &plan->steps[TOTALS], counters, NULL, NULL, totals, workspace);
-    if (status == TABLE_OK)
-        status = key_scan_run(call, &plan->steps[OFFSETS], totals, offsets, NULL, NULL, workspace);
-    if (status == TABLE_OK)
-        status = key_scan_run(call, &plan->steps[RANKS], counters, plan->ranks.data, offsets, NULL, workspace);
-    if (status == TABLE_OK && plan->totals.data)
-        status = backend->copy(&call->call.scan, plan->totals.data, totals, row_bytes);
-    if (status == TABLE_OK && plan->offsets.data)
-        status = backend->copy(&call->call.scan, plan->offsets.data, offsets, row_bytes);
-    return status;
+    TRY(key_scan_run(call, &plan->steps[TOTALS], counters, NULL, NULL, totals, workspace));
+    TRY(key_scan_run(call, &plan->steps[OFFSETS], totals, offsets, NULL, NULL, workspace));
+    TRY(key_scan_run(call, &plan->steps[RANKS], counters, plan->ranks.data, offsets, NULL, workspace));
+    if (plan->totals.data)
+        TRY(backend->copy(&call->call.scan, plan->totals.data, totals, row_bytes));
+    if (plan->offsets.data)
+        TRY(backend->copy(&call->call.scan, plan->offsets.data, offsets, row_bytes));
+    return TABLE_OK;
 }
 
 static table_status work(struct key_call *call, void *context, char *workspace) {
@@ -49,11 +46,8 @@ static table_status work(struct key_call *call, void *context, char *workspace) 
 }
 
 static table_status validate_tables(const table_view *counters, const table_view *ranks, struct ranks_call *checked) {
-    table_status status = validate_view("counters", counters, &checked->counters);
-    if (status == TABLE_OK)
-        status = validate_view("ranks", ranks, &checked->ranks);
-    if (status != TABLE_OK)
-        return status;
+    TRY(validate_view("counters", counters, &checked->counters));
+    TRY(validate_view("ranks", ranks, &checked->ranks));
     const table_type in = checked->counters.type, out = checked->ranks.type;
     if ((in != TABLE_U32 && in != TABLE_U64) || (out != TABLE_U64 && out != in))
         return status_fail(TABLE_ERROR_TYPE,
@@ -74,18 +68,13 @@ static table_status call_ranks(const table_view *counters, const table_view *ran
                                        {"ranks", &checked.ranks, RESULT_IN_PLACE},
                                        {"offsets", &checked.offsets, ROW_BESIDE},
                                        {"totals", &checked.totals, ROW_BESIDE}};
-    table_status status = key_call_begin(&call, options, form);
-    if (status == TABLE_OK)
-        status = validate_tables(counters, ranks, &checked);
-    if (status == TABLE_OK)
-        status = validate_row("totals", totals, shape->columns, shape->type, &checked.totals);
-    if (status == TABLE_OK)
-        status = validate_row("offsets", offsets, shape->columns, shape->type, &checked.offsets);
-    if (status == TABLE_OK)
-        status = key_call_tables(&call, tables, 4);
-    if (status == TABLE_OK)
-        status = plan_ranks(&call, &checked);
-    return status == TABLE_OK ? key_call_end(&call, work, &checked) : status;
+    TRY(key_call_begin(&call, options, form));
+    TRY(validate_tables(counters, ranks, &checked));
+    TRY(validate_row("totals", totals, shape->columns, shape->type, &checked.totals));
+    TRY(validate_row("offsets", offsets, shape->columns, shape->type, &checked.offsets));
+    TRY(key_call_tables(&call, tables, 4));
+    TRY(plan_ranks(&call, &checked));
+    return key_call_end(&call, work, &checked);
 }
 
 table_status table_chunk_ranks(const table_view *counters, const table_view *ranks, void *totals, void *offsets,

@@ -57,9 +57,7 @@ static table_status validate_digit(const table_digit *digit, table_type type) {
 
 static table_status validate_counters(const table_view *counters, struct counts_call *counts) {
     struct table_view *view = &counts->counters;
-    const table_status status = validate_view("counters", counters, view);
-    if (status != TABLE_OK)
-        return status;
+    TRY(validate_view("counters", counters, view));
     if (view->type != TABLE_U32 && view->type != TABLE_U64)
         return status_fail(TABLE_ERROR_TYPE, "counters are u32 or u64, not %s", table_type_name(view->type));
     if (view->rows != counts->pass.chunks || view->columns != (size_t)1 << counts->pass.bits)

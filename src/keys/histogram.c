@@ -49,15 +49,14 @@ static table_status work(struct key_call *call, void *context, char *workspace) 
     const struct scan *scan = &call->call.scan;
     const size_t outside_bytes = TABLE_OUTSIDE_WORDS * sizeof(uint64_t);
     uint64_t *const outside = outside_of(histogram, workspace);
-    table_status status = backend->fill(scan, outside, 0, outside_bytes);
-    if (status == TABLE_OK && histogram->edges_bytes > 0)
-        status = backend->copy(scan, layout_at(workspace, histogram->edges_at), histogram->pass.bins.edges,
-                               histogram->edges_bytes);
-    if (status == TABLE_OK)
-        status = key_call_steps(call, (key_work *const[STAGES]){count, add_up}, context, workspace);
-    if (status == TABLE_OK && histogram->outside.data)
-        status = backend->copy(scan, histogram->outside.data, outside, outside_bytes);
-    return status;
+    TRY(backend->fill(scan, outside, 0, outside_bytes));
+    if (histogram->edges_bytes > 0)
+        TRY(backend->copy(scan, layout_at(workspace, histogram->edges_at), histogram->pass.bins.edges,
+                          histogram->edges_bytes));
+    TRY(key_call_steps(call, (key_work *const[STAGES]){count, add_up}, context, workspace));
+    if (histogram->outside.data)
+        TRY(backend->copy(scan, histogram->outside.data, outside, outside_bytes));
+    return TABLE_OK;
 }
 
 /* The first edge that is less than the one before it, or NaN; count + 1 when there is none. */
@@ -124,9 +123,7 @@ static table_status validate_weights(const table_view *weights, struct histogram
     const size_t rows = histogram->pass.values.rows;
     if (!weights)
         return TABLE_OK;
-    const table_status status = key_call_column("options->weights", weights, checked);
-    if (status != TABLE_OK)
-        return status;
+    TRY(key_call_column("options->weights", weights, checked));
     if (!type_is_float(checked->type))
         return status_fail(TABLE_ERROR_TYPE, "options->weights are f32 or f64, not %s", table_type_name(checked->type));
     if (checked->rows != rows)
@@ -138,9 +135,7 @@ static table_status validate_result(const table_view *result, bool weighted, siz
                                     struct histogram_call *histogram) {
     const struct histogram_pass *pass = &histogram->pass;
     struct table_view *view = &histogram->result;
-    const table_status status = validate_view("result", result, view);
-    if (status != TABLE_OK)
-        return status;
+    TRY(validate_view("result", result, view));
     if (weighted ? !table_types_supported(pass->weights.type, view->type)
                  : view->type != TABLE_U32 && view->type != TABLE_U64)
         return status_fail(TABLE_ERROR_TYPE, "result is %s; %s", table_type_name(view->type),
@@ -194,7 +189,6 @@ static table_status plan_work(struct key_call *call, bool per_chunk, struct hist
     const struct backend *backend = call->call.backend;
     struct histogram_pass *pass = &histogram->pass;
     struct layout *layout = &call->layout;
-    table_status status = TABLE_OK;
     histogram->direct = per_chunk || pass->chunks <= 1;
     pass->result = histogram->result;
     histogram->outside_at = layout_place(layout, TABLE_OUTSIDE_WORDS, sizeof(uint64_t));
@@ -206,11 +200,11 @@ static table_status plan_work(struct key_call *call, bool per_chunk, struct hist
         pass->result.rows = pass->chunks;
         pass->result.stride = pass->bins.count;
         histogram->rows_at = layout_place(layout, pass->chunks, row_bytes);
-        status = key_scan_plan(call, &pass->result, &pass->result, true, &histogram->totals);
+        TRY(key_scan_plan(call, &pass->result, &pass->result, true, &histogram->totals));
     }
     histogram->pass_at = layout_place(
         layout, backend->keys->histogram_workspace ? backend->keys->histogram_workspace(&call->call.scan, pass) : 0, 1);
-    return status;
+    return TABLE_OK;
 }
 
 static table_status prepare_tables(const table_view *values, const table_bins *bins,
@@ -218,13 +212,9 @@ static table_status prepare_tables(const table_view *values, const table_bins *b
     struct histogram_pass *pass = &histogram->pass;
     if (options->per_chunk != 0 && options->per_chunk != 1)
         return status_fail(TABLE_ERROR_ARGUMENT, "options->per_chunk is %d, not 0 or 1", options->per_chunk);
-    table_status status = validate_reserved("options", options->reserved, RESERVED_WORDS(options));
-    if (status == TABLE_OK)
-        status = key_call_column("values", values, &pass->values);
-    if (status == TABLE_OK)
-        status = validate_bins(bins, pass->values.type);
-    if (status != TABLE_OK)
-        return status;
+    TRY(validate_reserved("options", options->reserved, RESERVED_WORDS(options)));
+    TRY(key_call_column("values", values, &pass->values));
+    TRY(validate_bins(bins, pass->values.type));
     pass->bins = *bins;
     pass->chunk_length = options->chunk_length ? options->chunk_length : table_histogram_chunk_length(bins->count);
     return validate_weights(options->weights, histogram);
@@ -241,24 +231,18 @@ static table_status fill(const table_view *values, const table_bins *bins, const
                                        {"options->weights", &pass->weights, KEYS_READ},
                                        {"options->outside", &histogram.outside, ROW_BESIDE}};
     options = options ? options : &defaults;
-    table_status status = key_call_begin(&call, &options->run, form);
-    if (status == TABLE_OK)
-        status = prepare_tables(values, bins, options, &histogram);
-    if (status == TABLE_OK)
-        status = validate_result(result, options->weights != NULL,
-                                 options->per_chunk ? divide_up(pass->values.rows, pass->chunk_length) : 1, &histogram);
-    if (status == TABLE_OK)
-        status = validate_row("options->outside", options->outside, TABLE_OUTSIDE_WORDS, TABLE_U64, &histogram.outside);
-    if (status == TABLE_OK)
-        status = key_call_tables(&call, tables, 4);
-    if (status != TABLE_OK)
-        return status;
+    TRY(key_call_begin(&call, &options->run, form));
+    TRY(prepare_tables(values, bins, options, &histogram));
+    TRY(validate_result(result, options->weights != NULL,
+                        options->per_chunk ? divide_up(pass->values.rows, pass->chunk_length) : 1, &histogram));
+    TRY(validate_row("options->outside", options->outside, TABLE_OUTSIDE_WORDS, TABLE_U64, &histogram.outside));
+    TRY(key_call_tables(&call, tables, 4));
     pass->digit_bits = digit_bits_of(pass);
     if (bins->kind == TABLE_BINS_EVEN)
         pass->even = even_bins_make(bins, pass->values.type, trials_of(&call));
     choose_chunks(&call, options, pass);
-    status = plan_work(&call, options->per_chunk, &histogram);
-    return status == TABLE_OK ? key_call_end(&call, work, &histogram) : status;
+    TRY(plan_work(&call, options->per_chunk, &histogram));
+    return key_call_end(&call, work, &histogram);
 }
 
 table_status table_histogram(const table_view *values, const table_bins *bins, const table_view *result,

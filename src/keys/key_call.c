@@ -26,9 +26,7 @@ table_status key_call_begin(struct key_call *call, const table_pipeline_options 
 }
 
 table_status key_call_column(const char *name, const struct table_view *view, struct table_view *checked) {
-    const table_status status = validate_view(name, view, checked);
-    if (status != TABLE_OK)
-        return status;
+    TRY(validate_view(name, view, checked));
     if (checked->columns != 1)
         return status_fail(TABLE_ERROR_SHAPE, "%s->columns is %zu, and one column is needed", name, checked->columns);
     if (checked->stride != 1)
@@ -57,9 +55,9 @@ table_status key_scan_plan(struct key_call *call, const struct table_view *in, c
     plan_chunks(scan);
     if (totals)
         scan->out.data = NULL;
-    const table_status status = plan_make(call->call.backend, scan, TABLE_STRATEGY_AUTO, totals, &planned->plan);
+    TRY(plan_make(call->call.backend, scan, TABLE_STRATEGY_AUTO, totals, &planned->plan));
     planned->place = layout_place(&call->layout, planned->plan.bytes, 1);
-    return status;
+    return TABLE_OK;
 }
 
 table_status key_scan_run(const struct key_call *call, const struct key_scan *planned, const void *in, void *out,
@@ -91,13 +89,12 @@ static void stage(struct key_call *call, const struct key_table *table) {
 }
 
 static table_status check_apart(const struct key_table *tables, unsigned count) {
-    table_status status = TABLE_OK;
     for (unsigned i = 1; i < count; i++)
-        for (unsigned j = 0; j < i && status == TABLE_OK; j++)
+        for (unsigned j = 0; j < i; j++)
             if (tables[i].role != KEYS_READ || tables[j].role != KEYS_READ)
-                status = validate_apart(tables[i].name, tables[i].view, tables[j].name, tables[j].view,
-                                        j == 0 && tables[i].role == RESULT_IN_PLACE);
-    return status;
+                TRY(validate_apart(tables[i].name, tables[i].view, tables[j].name, tables[j].view,
+                                   j == 0 && tables[i].role == RESULT_IN_PLACE));
+    return TABLE_OK;
 }
 
 static table_status check_side(const struct key_call *call, const struct key_table *table) {
@@ -114,22 +111,19 @@ static table_status check_side(const struct key_call *call, const struct key_tab
 table_status key_call_tables(struct key_call *call, const struct key_table *tables, unsigned count) {
     const struct table_view *keys = tables[0].view;
     const void *decides = keys->rows > 0 || count < 2 ? keys->data : tables[1].view->data;
-    table_status status = check_apart(tables, count);
-    if (status == TABLE_OK)
-        status = validate_backend(decides, NULL, call->options.backend, &call->call);
-    if (status != TABLE_OK)
-        return status;
+    TRY(check_apart(tables, count));
+    TRY(validate_backend(decides, NULL, call->options.backend, &call->call));
     call->staged = !key_call_on_host(call) && call->call.device < 0 && decides;
     if (call->staged && call->form.form == CALL_ON_STREAM)
         return status_fail(TABLE_ERROR_BACKEND, "%s lie in host memory, and a stream form needs device memory on CUDA",
                            tables[0].name);
     call->call.scan.in = *keys;
-    for (unsigned i = 1; i < count && status == TABLE_OK; i++)
-        status = check_side(call, &tables[i]);
-    for (unsigned i = 0; i < count && call->staged && status == TABLE_OK; i++)
+    for (unsigned i = 1; i < count; i++)
+        TRY(check_side(call, &tables[i]));
+    for (unsigned i = 0; i < count && call->staged; i++)
         if (tables[i].role != ROW_BESIDE)
             stage(call, &tables[i]);
-    return status;
+    return TABLE_OK;
 }
 
 static table_status mark(const struct key_call *call, unsigned number) {
@@ -142,26 +136,26 @@ static table_status report_steps(struct key_call *call) {
     double seconds[STAGES] = {0};
     if (!scan->clock)
         return TABLE_OK;
-    table_status status = backend->wait(scan);
-    for (unsigned step = 0; step < STAGES && status == TABLE_OK; step++)
-        status = backend->clock_seconds(scan, step, step + 1, &seconds[step]);
+    TRY(backend->wait(scan));
+    for (unsigned step = 0; step < STAGES; step++)
+        TRY(backend->clock_seconds(scan, step, step + 1, &seconds[step]));
     if (backend->clock_threads)
         call->report->threads = backend->clock_threads(scan);
     call->report->count_seconds += seconds[0];
     call->report->scan_seconds += seconds[1];
     call->report->move_seconds += seconds[2];
     call->report->seconds += seconds[0] + seconds[1] + seconds[2];
-    return status;
+    return TABLE_OK;
 }
 
 table_status key_call_steps(struct key_call *call, key_work *const steps[STAGES], void *plan, char *workspace) {
-    table_status status = mark(call, 0);
-    for (unsigned step = 0; step < STAGES && status == TABLE_OK; step++) {
-        status = steps[step] ? steps[step](call, plan, workspace) : TABLE_OK;
-        if (status == TABLE_OK)
-            status = mark(call, step + 1);
+    TRY(mark(call, 0));
+    for (unsigned step = 0; step < STAGES; step++) {
+        if (steps[step])
+            TRY(steps[step](call, plan, workspace));
+        TRY(mark(call, step + 1));
     }
-    return status == TABLE_OK ? report_steps(call) : status;
+    return report_steps(call);
 }
 
 /* Copies the staged tables, to the backend's memory or from it. */
@@ -230,10 +224,9 @@ static table_status run_at_once(struct key_call *call, key_work *work, void *pla
 }
 
 static table_status queue(struct key_call *call, key_work *work, void *plan) {
-    table_status status = TABLE_OK;
     if (call->layout.bytes > 0)
-        status = validate_workspace(call->options.workspace, call->options.workspace_bytes, call->layout.bytes);
-    return status == TABLE_OK ? work(call, plan, call->options.workspace) : status;
+        TRY(validate_workspace(call->options.workspace, call->options.workspace_bytes, call->layout.bytes));
+    return work(call, plan, call->options.workspace);
 }
 
 table_status key_call_end(struct key_call *call, key_work *work, void *plan) {

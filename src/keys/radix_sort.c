@@ -77,26 +77,21 @@ static table_status begin(const table_view *keys, const table_sort_options *opti
     static const struct table_sort_options defaults;
     *sort = (struct sort_call){0};
     options = options ? options : &defaults;
-    table_status status = key_call_begin(call, &options->run, form);
-    if (status == TABLE_OK)
-        status = validate_reserved("options", options->reserved, RESERVED_WORDS(options));
-    if (status == TABLE_OK)
-        status = key_call_column("keys", keys, &sort->pass.keys);
-    if (status == TABLE_OK)
-        status = validate_options(options, sort->pass.keys.type, sort);
-    return status;
+    TRY(key_call_begin(call, &options->run, form));
+    TRY(validate_reserved("options", options->reserved, RESERVED_WORDS(options)));
+    TRY(key_call_column("keys", keys, &sort->pass.keys));
+    return validate_options(options, sort->pass.keys.type, sort);
 }
 
 static table_status finish(struct key_call *call, struct sort_call *sort) {
     const bool orders = sort->kind == SORT_ORDER;
     const struct key_table tables[] = {{"keys", &sort->pass.keys, orders ? KEYS_READ : KEYS_MOVED},
                                        {orders ? "order" : "values", &sort->values, orders ? RESULT : KEYS_MOVED}};
-    table_status status = key_call_tables(call, tables, 2);
-    if (status == TABLE_OK)
-        status = plan_work(call, sort);
+    TRY(key_call_tables(call, tables, 2));
+    TRY(plan_work(call, sort));
     call->chunk_length = sort->pass.chunk_length;
     call->chunks = sort->pass.chunks;
-    return status == TABLE_OK ? key_call_end(call, sort_work, sort) : status;
+    return key_call_end(call, sort_work, sort);
 }
 
 static table_status validate_values(void *values, size_t value_bytes, struct sort_call *sort) {
@@ -117,10 +112,9 @@ static table_status sort_keys(const table_view *keys, void *values, size_t value
                               const table_sort_options *options, struct key_form form) {
     struct key_call call;
     struct sort_call sort;
-    table_status status = begin(keys, options, form, &call, &sort);
-    if (status == TABLE_OK)
-        status = validate_values(values, value_bytes, &sort);
-    return status == TABLE_OK ? finish(&call, &sort) : status;
+    TRY(begin(keys, options, form, &call, &sort));
+    TRY(validate_values(values, value_bytes, &sort));
+    return finish(&call, &sort);
 }
 
 table_status table_radix_sort(const table_view *keys, void *values, size_t value_bytes,
@@ -143,11 +137,8 @@ static table_status sort_order(const table_view *keys, const table_view *order, 
     struct key_call call;
     struct sort_call sort;
     struct table_view *const checked = &sort.values;
-    table_status status = begin(keys, options, form, &call, &sort);
-    if (status == TABLE_OK)
-        status = key_call_column("order", order, checked);
-    if (status != TABLE_OK)
-        return status;
+    TRY(begin(keys, options, form, &call, &sort));
+    TRY(key_call_column("order", order, checked));
     if (checked->type != TABLE_U32 && checked->type != TABLE_U64)
         return status_fail(TABLE_ERROR_TYPE, "order is u32 or u64, not %s", table_type_name(checked->type));
     if (checked->rows != sort.pass.keys.rows)

@@ -4,6 +4,7 @@
 
 #include "checked.h"
 #include "pipeline.h"
+#include "status.h"
 
 /* Keys, and what moves with them. */
 struct side {
@@ -63,10 +64,9 @@ static table_status count(struct key_call *call, void *context, char *workspace)
         return TABLE_OK;
     counted.digits = sort->at_once ? sort->passes : 1;
     counters.columns = (size_t)counted.digits << counted.bits;
-    const table_status status = clear_unused(call, sort, &counted, &counters);
-    return status == TABLE_OK ? call->call.backend->keys->digit_counts(&call->call.scan, &counted, &counters,
-                                                                       layout_at(workspace, sort->pass_at))
-                              : status;
+    TRY(clear_unused(call, sort, &counted, &counters));
+    return call->call.backend->keys->digit_counts(&call->call.scan, &counted, &counters,
+                                                  layout_at(workspace, sort->pass_at));
 }
 
 /* The ranks are the prefix sums of the counters; one chunk has no keys before it, and all of them itself. */
@@ -129,17 +129,15 @@ static table_status bring_home(struct key_call *call, void *context, char *works
                                   .count = keys,
                                   .order = last->values,
                                   .order_bytes = sort->moved_bytes};
-    table_status status = TABLE_OK;
     if (sort->kind != SORT_ORDER && last->keys != home->keys)
-        status = backend->copy(scan, home->keys, last->keys, key_bytes);
-    if (status == TABLE_OK && sort->kind == SORT_INDEXED) {
-        status = backend->keys->gather(scan, &gather);
-        if (status == TABLE_OK)
-            status = backend->copy(scan, sort->values.data, gather.to, keys * sort->values.columns);
-    } else if (status == TABLE_OK && sort->kind != SORT_KEYS && last->values != home->values) {
-        status = backend->copy(scan, home->values, last->values, keys * sort->moved_bytes);
+        TRY(backend->copy(scan, home->keys, last->keys, key_bytes));
+    if (sort->kind == SORT_INDEXED) {
+        TRY(backend->keys->gather(scan, &gather));
+        return backend->copy(scan, sort->values.data, gather.to, keys * sort->values.columns);
     }
-    return status;
+    return sort->kind != SORT_KEYS && last->values != home->values
+               ? backend->copy(scan, home->values, last->values, keys * sort->moved_bytes)
+               : TABLE_OK;
 }
 
 static table_status run_passes(struct key_call *call, const struct sort_call *sort, const struct side sides[2],
@@ -149,8 +147,7 @@ static table_status run_passes(struct key_call *call, const struct sort_call *so
     /* A pass may not write where it reads; and if all passes are run, the order of the keys ends on the side of its
      * own. */
     unsigned next = sort->kind == SORT_ORDER ? sort->passes % 2 == 0 : 1;
-    table_status status = TABLE_OK;
-    for (unsigned number = 0; number < sort->passes && status == TABLE_OK; number++) {
+    for (unsigned number = 0; number < sort->passes; number++) {
         struct sort_pass pass = {.sort = sort,
                                  .number = number,
                                  .pass = sort->pass,
@@ -162,16 +159,14 @@ static table_status run_passes(struct key_call *call, const struct sort_call *so
                                  .must = indexed && !from.values && number + 1 == sort->passes};
         choose_digit(sort, number, &pass.pass);
         pass.pass.keys.data = from.keys;
-        status = key_call_steps(call, (key_work *const[STAGES]){count, rank, move}, &pass, workspace);
+        TRY(key_call_steps(call, (key_work *const[STAGES]){count, rank, move}, &pass, workspace));
         if (pass.moved) {
             from = sides[next];
             next = !next;
         }
     }
     struct homecoming home = {sort, &from, &sides[0]};
-    return status == TABLE_OK
-               ? key_call_steps(call, (key_work *const[STAGES]){NULL, NULL, bring_home}, &home, workspace)
-               : status;
+    return key_call_steps(call, (key_work *const[STAGES]){NULL, NULL, bring_home}, &home, workspace);
 }
 
 struct look {
@@ -208,12 +203,9 @@ table_status sort_work(struct key_call *call, void *context, char *workspace) {
     };
     const struct side first = {.keys = keys, .values = sort->kind == SORT_PAIRS ? sort->values.data : NULL};
     struct look look = {.all = sort->pass, .ascends = sort->pass.keys.rows == 0};
-    table_status status = TABLE_OK;
     look.all.first_bit = sort->first_bit;
     look.all.bits = sort->end_bit - sort->first_bit;
     if (!look.ascends && call->call.backend->keys->digit_order) /* seldom more than the first keys are looked at */
-        status = key_call_steps(call, (key_work *const[STAGES]){look_at_order}, &look, workspace);
-    if (status != TABLE_OK)
-        return status;
+        TRY(key_call_steps(call, (key_work *const[STAGES]){look_at_order}, &look, workspace));
     return look.ascends ? keep_order(sort) : run_passes(call, sort, sides, &first, workspace);
 }

@@ -47,17 +47,15 @@ static int reduce(const struct mpi_link *link, struct survey *survey) {
 static table_status mpi_survey(const struct together *all, uint64_t *words, int count, struct tally *tally) {
     const struct mpi_link *link = (const struct mpi_link *)all;
     struct survey survey = survey_begin(words, count, tally->own);
-    table_status status = checked("MPI_Allreduce()", reduce(link, &survey));
-    if (status != TABLE_OK)
-        return status;
+    TRY(checked("MPI_Allreduce()", reduce(link, &survey)));
     memcpy(words, survey.words, (size_t)count * sizeof *words);
     tally->total = survey.sum;
     if (!tally->asks_before)
         return TABLE_OK;
-    status = checked("MPI_Exscan()", MPI_Exscan(&tally->own, &tally->before, 1, MPI_UINT64_T, MPI_SUM, link->comm));
+    TRY(checked("MPI_Exscan()", MPI_Exscan(&tally->own, &tally->before, 1, MPI_UINT64_T, MPI_SUM, link->comm)));
     if (all->rank == 0) /* MPI leaves rank 0's undefined */
         tally->before = 0;
-    return status;
+    return TABLE_OK;
 }
 
 /* ----------------------------------------------------------------------------------------------------------- states */
@@ -94,8 +92,8 @@ static table_status mpi_open(struct together *all, size_t state_bytes) {
     if (code != MPI_SUCCESS)
         return mpi_failed("MPI_Type_contiguous()", code);
     link->state = type;
-    const table_status status = checked("MPI_Type_commit()", MPI_Type_commit(&link->state));
-    return status == TABLE_OK ? checked("MPI_Op_create()", MPI_Op_create(join_in_order, 0, &link->join)) : status;
+    TRY(checked("MPI_Type_commit()", MPI_Type_commit(&link->state)));
+    return checked("MPI_Op_create()", MPI_Op_create(join_in_order, 0, &link->join));
 }
 
 /* The communicator whose ranks are in the order of the sum. */
@@ -116,9 +114,7 @@ static table_status close_order(const struct mpi_link *link, MPI_Comm *comm, con
 static table_status mpi_before(const struct together *all, const void *range, void *before) {
     const struct mpi_link *link = (const struct mpi_link *)all;
     MPI_Comm comm;
-    const table_status status = open_order(link, &comm);
-    if (status != TABLE_OK)
-        return status;
+    TRY(open_order(link, &comm));
     const int code = MPI_Exscan(range, before, 1, link->state, link->join, comm);
     return close_order(link, &comm, "MPI_Exscan()", code);
 }
@@ -126,9 +122,7 @@ static table_status mpi_before(const struct together *all, const void *range, vo
 static table_status mpi_whole(const struct together *all, const void *range, void *whole) {
     const struct mpi_link *link = (const struct mpi_link *)all;
     MPI_Comm comm;
-    const table_status status = open_order(link, &comm);
-    if (status != TABLE_OK)
-        return status;
+    TRY(open_order(link, &comm));
     const int code = MPI_Allreduce(range, whole, 1, link->state, link->join, comm);
     return close_order(link, &comm, "MPI_Allreduce()", code);
 }
@@ -136,10 +130,9 @@ static table_status mpi_whole(const struct together *all, const void *range, voi
 static table_status mpi_tell(const struct together *all, void *memory, size_t bytes, int rank) {
     const struct mpi_link *link = (const struct mpi_link *)all;
     char *at = memory;
-    table_status status = TABLE_OK;
-    for (; bytes > LARGE && status == TABLE_OK; bytes -= LARGE, at += LARGE)
-        status = checked("MPI_Bcast()", MPI_Bcast(at, LARGE, MPI_BYTE, rank, link->comm));
-    return status == TABLE_OK ? checked("MPI_Bcast()", MPI_Bcast(at, (int)bytes, MPI_BYTE, rank, link->comm)) : status;
+    for (; bytes > LARGE; bytes -= LARGE, at += LARGE)
+        TRY(checked("MPI_Bcast()", MPI_Bcast(at, LARGE, MPI_BYTE, rank, link->comm)));
+    return checked("MPI_Bcast()", MPI_Bcast(at, (int)bytes, MPI_BYTE, rank, link->comm));
 }
 
 static const struct transport mpi_transport = {

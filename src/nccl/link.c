@@ -39,27 +39,24 @@ static table_status nccl_checked(const char *name, ncclResult_t result) {
 static table_status settle(const struct nccl_link *link) {
     for (;;) {
         ncclResult_t result = ncclSuccess;
-        table_status status = nccl_checked("ncclCommGetAsyncError()", ncclCommGetAsyncError(link->comm, &result));
-        if (status == TABLE_OK)
-            status = nccl_checked("the communicator", result);
-        if (status != TABLE_OK || result != ncclInProgress)
-            return status;
+        TRY(nccl_checked("ncclCommGetAsyncError()", ncclCommGetAsyncError(link->comm, &result)));
+        TRY(nccl_checked("the communicator", result));
+        if (result != ncclInProgress)
+            return TABLE_OK;
         sched_yield();
     }
 }
 
 /* A communicator that does not block may put its kernels on the stream later; nothing else is to come there before. */
 static table_status nccl_done(const struct nccl_link *link, const char *name, ncclResult_t result) {
-    const table_status status = nccl_checked(name, result);
-    return status == TABLE_OK && result == ncclInProgress ? settle(link) : status;
+    TRY(nccl_checked(name, result));
+    return result == ncclInProgress ? settle(link) : TABLE_OK;
 }
 
 /* For the stream, unless the communicator fails first, whose operation might never end. */
 static table_status nccl_wait(const struct nccl_link *link) {
     for (;;) {
-        const table_status status = settle(link);
-        if (status != TABLE_OK)
-            return status;
+        TRY(settle(link));
         const cudaError_t error = query(link->stream);
         if (error != cudaErrorNotReady)
             return checked("cudaStreamQuery()", error);
@@ -109,21 +106,17 @@ static table_status gather(const struct nccl_link *link, const void *mine, size_
     void *const host = message_of(link->host, link->all.rank, bytes);
     void *const device = message_of(link->device, link->all.rank, bytes);
     memcpy(host, mine, bytes);
-    table_status status = copy(link, "copying to the device", device, host, bytes);
-    if (status == TABLE_OK)
-        status = nccl_done(link, "ncclAllGather()",
-                           ncclAllGather(device, link->device, bytes, ncclUint8, link->comm, link->stream));
-    if (status == TABLE_OK)
-        status = copy(link, "copying from the device", link->host, link->device, bytes * (size_t)link->all.ranks);
-    return status == TABLE_OK ? nccl_wait(link) : status;
+    TRY(copy(link, "copying to the device", device, host, bytes));
+    TRY(nccl_done(link, "ncclAllGather()",
+                  ncclAllGather(device, link->device, bytes, ncclUint8, link->comm, link->stream)));
+    TRY(copy(link, "copying from the device", link->host, link->device, bytes * (size_t)link->all.ranks));
+    return nccl_wait(link);
 }
 
 static table_status nccl_survey(const struct together *all, uint64_t *words, int count, struct tally *tally) {
     const struct nccl_link *link = (const struct nccl_link *)all;
     const struct survey mine = survey_begin(words, count, tally->own);
-    const table_status status = gather(link, &mine, sizeof mine);
-    if (status != TABLE_OK)
-        return status;
+    TRY(gather(link, &mine, sizeof mine));
     struct survey sum = {.sum = 0};
     for (int rank = 0; rank < all->ranks; rank++) {
         struct survey one;
@@ -159,34 +152,29 @@ static void *join_through(const struct nccl_link *link, int place) {
 static table_status nccl_before(const struct together *all, const void *range, void *before) {
     const struct nccl_link *link = (const struct nccl_link *)all;
     const int place = together_place(all, all->rank);
-    const table_status status = gather(link, range, link->state_bytes);
-    if (status == TABLE_OK && place > 0)
+    TRY(gather(link, range, link->state_bytes));
+    if (place > 0)
         memcpy(before, join_through(link, place - 1), link->state_bytes);
-    return status;
+    return TABLE_OK;
 }
 
 static table_status nccl_whole(const struct together *all, const void *range, void *whole) {
     const struct nccl_link *link = (const struct nccl_link *)all;
-    const table_status status = gather(link, range, link->state_bytes);
-    if (status == TABLE_OK)
-        memcpy(whole, join_through(link, all->ranks - 1), link->state_bytes);
-    return status;
+    TRY(gather(link, range, link->state_bytes));
+    memcpy(whole, join_through(link, all->ranks - 1), link->state_bytes);
+    return TABLE_OK;
 }
 
 static table_status nccl_tell(const struct together *all, void *memory, size_t bytes, int rank) {
     const struct nccl_link *link = (const struct nccl_link *)all;
     memcpy(link->host, memory, bytes);
-    table_status status = copy(link, "copying to the device", link->device, link->host, bytes);
-    if (status == TABLE_OK)
-        status = nccl_done(link, "ncclBroadcast()",
-                           ncclBroadcast(link->device, link->device, bytes, ncclUint8, rank, link->comm, link->stream));
-    if (status == TABLE_OK)
-        status = copy(link, "copying from the device", link->host, link->device, bytes);
-    if (status == TABLE_OK)
-        status = nccl_wait(link);
-    if (status == TABLE_OK)
-        memcpy(memory, link->host, bytes);
-    return status;
+    TRY(copy(link, "copying to the device", link->device, link->host, bytes));
+    TRY(nccl_done(link, "ncclBroadcast()",
+                  ncclBroadcast(link->device, link->device, bytes, ncclUint8, rank, link->comm, link->stream)));
+    TRY(copy(link, "copying from the device", link->host, link->device, bytes));
+    TRY(nccl_wait(link));
+    memcpy(memory, link->host, bytes);
+    return TABLE_OK;
 }
 
 static const struct transport nccl_transport = {
@@ -200,26 +188,23 @@ static const struct transport nccl_transport = {
 
 static table_status open_device(struct nccl_link *link) {
     int device = -1, before = -1;
-    table_status status = nccl_done(link, "ncclCommCuDevice()", ncclCommCuDevice(link->comm, &device));
-    if (status == TABLE_OK)
-        status = checked("cudaGetDevice()", cudaGetDevice(&before));
-    if (status == TABLE_OK && device != before) {
-        status = checked("cudaSetDevice()", cudaSetDevice(device));
+    TRY(nccl_done(link, "ncclCommCuDevice()", ncclCommCuDevice(link->comm, &device)));
+    TRY(checked("cudaGetDevice()", cudaGetDevice(&before)));
+    if (device != before) {
+        TRY(checked("cudaSetDevice()", cudaSetDevice(device)));
         link->device_before = before;
     }
-    return status == TABLE_OK ? checked("making a stream", stream_open(&link->stream)) : status;
+    return checked("making a stream", stream_open(&link->stream));
 }
 
 table_status nccl_link_begin(struct nccl_link *link, ncclComm_t comm) {
     *link = (struct nccl_link){.all = {.by = &nccl_transport}, .comm = comm, .device_before = -1};
     if (!comm)
         return table_error_set(TABLE_ERROR_ARGUMENT, "comm is a null pointer");
-    table_status status = nccl_done(link, "ncclCommUserRank()", ncclCommUserRank(comm, &link->all.rank));
-    if (status == TABLE_OK)
-        status = nccl_done(link, "ncclCommCount()", ncclCommCount(comm, &link->all.ranks));
-    if (status == TABLE_OK)
-        status = open_device(link);
-    return status == TABLE_OK ? make_room(link, MESSAGE_LEAST) : status;
+    TRY(nccl_done(link, "ncclCommUserRank()", ncclCommUserRank(comm, &link->all.rank)));
+    TRY(nccl_done(link, "ncclCommCount()", ncclCommCount(comm, &link->all.ranks)));
+    TRY(open_device(link));
+    return make_room(link, MESSAGE_LEAST);
 }
 
 /* What a communicator that failed has left on the stream may run at any time, or never: its memory is not for others,

@@ -7,34 +7,29 @@
 #include "call.h"
 #include "link.h"
 
-table_status table_prefix_sum_nccl(const table_view *in, const table_view *out, const table_scan_options *options,
-                                   ncclComm_t comm) {
+static table_status run(ncclComm_t comm, const struct ranks_given *given) {
     struct nccl_link link;
     table_status status = nccl_link_begin(&link, comm);
     if (status == TABLE_OK)
-        status = ranks_prefix_sum(&link.all, in, out, options);
+        status = ranks_run(&link.all, given);
     nccl_link_close(&link);
     return status;
+}
+
+table_status table_prefix_sum_nccl(const table_view *in, const table_view *out, const table_scan_options *options,
+                                   ncclComm_t comm) {
+    return run(comm, &(struct ranks_given){RANKS_CALL_PREFIX_SUM, .in = in, .out = out, .options = options});
 }
 
 table_status table_linear_recurrence_nccl(const table_view *a, const table_view *b, const table_view *h,
                                           const table_scan_options *options, ncclComm_t comm) {
-    struct nccl_link link;
-    table_status status = nccl_link_begin(&link, comm);
-    if (status == TABLE_OK)
-        status = ranks_linear_recurrence(&link.all, a, b, h, options);
-    nccl_link_close(&link);
-    return status;
+    return run(comm, &(struct ranks_given){RANKS_CALL_LINEAR_RECURRENCE, a, b, h, .options = options});
 }
 
 table_status table_column_totals_nccl(const table_view *in, table_type out_type, void *totals,
                                       const table_scan_options *options, ncclComm_t comm) {
-    struct nccl_link link;
-    table_status status = nccl_link_begin(&link, comm);
-    if (status == TABLE_OK)
-        status = ranks_column_totals(&link.all, in, out_type, totals, options);
-    nccl_link_close(&link);
-    return status;
+    return run(comm, &(struct ranks_given){RANKS_CALL_COLUMN_TOTALS, .in = in, .out_type = out_type, .totals = totals,
+                                           .options = options});
 }
 
 void table_trim_memory_nccl(void) {

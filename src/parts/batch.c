@@ -1,5 +1,6 @@
 /* Scans of more than one range: by the backend at once, or range by range. */
 #include "run.h"
+#include "status.h"
 
 static struct scan range_of(const struct backend *backend, const struct scan *scan, size_t number) {
     struct scan one = scan_first_range(scan);
@@ -24,22 +25,21 @@ table_status batch_plan(const struct backend *backend, const struct scan *scan, 
         return TABLE_OK;
     }
     const struct scan one = range_of(backend, scan, 0);
-    const table_status status = plan_make(backend, &one, strategy, false, plan);
+    TRY(plan_make(backend, &one, strategy, false, plan));
     plan->by_batch = by_batch;
     plan->batch = batch;
     plan->bytes = by_batch && plan->bytes < batch.bytes ? batch.bytes : plan->bytes;
-    return status;
+    return TABLE_OK;
 }
 
 /* What one range has left where the scan wants it, counted from its own first row. */
 static table_status take_findings(const struct backend *backend, const struct scan *scan, size_t number,
                                   struct findings *all) {
     struct findings one = FINDINGS_NONE;
-    table_status status = backend->wait(scan); /* words of the host are copied at once, not in the stream's order */
-    if (status == TABLE_OK)
-        status = run_move_findings(backend, scan, &one, false);
+    TRY(backend->wait(scan)); /* words of the host are copied at once, not in the stream's order */
+    TRY(run_move_findings(backend, scan, &one, false));
     findings_add(all, &one, (uint64_t)number * scan->in.rows * scan->in.columns);
-    return status;
+    return TABLE_OK;
 }
 
 /* Any number of ranges for which nothing is written is done when one of them is. */
@@ -51,24 +51,21 @@ static table_status one_by_one(const struct backend *backend, const struct plan 
                                void *workspace) {
     const size_t count = is_nothing(scan) ? 1 : scan->ranges.count;
     struct findings found = FINDINGS_NONE;
-    table_status status = TABLE_OK;
-    for (size_t number = 0; number < count && status == TABLE_OK; number++) {
+    for (size_t number = 0; number < count; number++) {
         const struct scan one = range_of(backend, scan, number);
-        status = pipeline_run(backend, plan, &one, workspace);
-        if (status == TABLE_OK && scan_finds(scan))
-            status = take_findings(backend, scan, number, &found);
+        TRY(pipeline_run(backend, plan, &one, workspace));
+        if (scan_finds(scan))
+            TRY(take_findings(backend, scan, number, &found));
     }
-    return status == TABLE_OK ? run_move_findings(backend, scan, &found, true) : status;
+    return run_move_findings(backend, scan, &found, true);
 }
 
 table_status batch_run(const struct backend *backend, const struct plan *plan, const struct scan *scan,
                        void *workspace) {
-    table_status status = pipeline_mark(backend, scan, 0, 0);
-    if (status == TABLE_OK)
-        status = plan->by_batch ? backend->batch(scan, &plan->batch, workspace) : TABLE_ERROR_STRATEGY;
-    if (status == TABLE_ERROR_STRATEGY) /* refused */
-        status = one_by_one(backend, plan, scan, workspace);
-    return status == TABLE_OK ? pipeline_mark(backend, scan, 1, STAGES) : status;
+    TRY(pipeline_mark(backend, scan, 0, 0));
+    const table_status status = plan->by_batch ? backend->batch(scan, &plan->batch, workspace) : TABLE_ERROR_STRATEGY;
+    TRY(status == TABLE_ERROR_STRATEGY ? one_by_one(backend, plan, scan, workspace) : status);
+    return pipeline_mark(backend, scan, 1, STAGES);
 }
 
 static table_status put_findings(struct call *call, void *context) {
@@ -80,21 +77,20 @@ table_status batch_through_device(struct call *call, table_report *report) {
     const size_t row_bytes = backend_carry_bytes(call->backend, scan);
     struct findings found = FINDINGS_NONE;
     struct table_report sum = {0}, own;
-    table_status status = TABLE_OK;
-    for (size_t number = 0; number < scan->ranges.count && status == TABLE_OK; number++) {
+    for (size_t number = 0; number < scan->ranges.count; number++) {
         struct call one = *call;
         struct findings more = FINDINGS_NONE;
         one.scan = scan_first_range(scan);
         scan_go_to_range(scan, number, row_bytes, &one.scan);
         scan_find_into(&one.scan, scan, &more);
-        status = run_through_device(&one, report ? &own : NULL);
+        TRY(run_through_device(&one, report ? &own : NULL));
         findings_add(&found, &more, (uint64_t)number * scan->in.rows * scan->in.columns);
-        if (status == TABLE_OK && report)
+        if (report)
             run_add_report(&sum, &own);
     }
-    if (status == TABLE_OK && scan_finds(scan))
-        status = run_and_wait(call, false, put_findings, &found);
-    if (status == TABLE_OK && report)
+    if (scan_finds(scan))
+        TRY(run_and_wait(call, false, put_findings, &found));
+    if (report)
         *report = sum;
-    return status;
+    return TABLE_OK;
 }

@@ -3,7 +3,6 @@
 #include <tuplescan/linear_recurrence.h>
 
 #include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,17 +24,9 @@ struct columns {
     size_t state_bytes, one_bytes; /* of it, and of the state of one column */
     const struct backend *backend; /* that shares columns out among threads; NULL: each has all threads in its turn */
     struct findings found;
-    atomic_flag failed; /* the first to fail leaves what it failed of */
-    table_status status;
-    char detail[256];
+    atomic_flag has_failed;
+    struct failure failure; /* the first one */
 };
-
-/* Names the column in a reason that speaks of a table. */
-static table_status fail_column(table_status status, size_t column) {
-    char reason[224];
-    snprintf(reason, sizeof reason, "%s", table_error_detail());
-    return status_fail(status, "column %zu: %s", column, reason);
-}
 
 /* The place of a column in a row of the options, if there is that row. */
 static void *place_in_row(const struct columns *columns, const void *row, size_t column) {
@@ -78,7 +69,7 @@ static table_status scan_column(struct columns *columns, size_t column, table_re
         call.scan.threads = 1;
     const table_status status = run_scan(&call, report);
     if (status != TABLE_OK)
-        return fail_column(status, column);
+        return status_fail_at(status, "column", column);
     note_findings(columns, column, found);
     return TABLE_OK;
 }
@@ -105,14 +96,12 @@ static table_status validate_shapes(const struct columns *columns) {
                            out_name, out->rows, out->count);
     if (in->count > 0 && (!in->columns || !out->columns))
         return status_fail(TABLE_ERROR_ARGUMENT, "%s->columns is a null pointer", in->columns ? out_name : in_name);
-    table_status status = a ? validate_factor_columns(a, in, options) : TABLE_OK;
-    if (status == TABLE_OK)
-        status = refuse(CALLER_COLUMNS, options);
-    if (status == TABLE_OK)
-        status = refuse_types(operation, in->type, out->type, "out->type");
-    if (status == TABLE_OK)
-        status = refuse_kept(operation, out->type, options->kept);
-    return status == TABLE_OK ? validate_words(options) : status;
+    if (a)
+        TRY(validate_factor_columns(a, in, options));
+    TRY(refuse(CALLER_COLUMNS, options));
+    TRY(refuse_types(operation, in->type, out->type, "out->type"));
+    TRY(refuse_kept(operation, out->type, options->kept));
+    return validate_words(options);
 }
 
 static table_status validate_state(struct columns *columns, void *state) {
@@ -120,19 +109,16 @@ static table_status validate_state(struct columns *columns, void *state) {
     size_t bytes;
     if (!state)
         return TABLE_OK;
-    table_status status = state_look("options->state", state, &bytes);
-    if (status == TABLE_OK && bytes > 0)
-        status = state_fits("options->state", header, columns->element, columns->out->count);
-    if (status == TABLE_OK && bytes > 0)
-        status = state_kept("options->state", header);
-    if (status == TABLE_OK)
-        status = state_bytes(columns->element, columns->out->count, &columns->state_bytes);
-    if (status == TABLE_OK)
-        status = state_bytes(columns->element, 1, &columns->one_bytes);
+    TRY(state_look("options->state", state, &bytes));
+    if (bytes > 0) {
+        TRY(state_fits("options->state", header, columns->element, columns->out->count));
+        TRY(state_kept("options->state", header));
+    }
+    TRY(state_bytes(columns->element, columns->out->count, &columns->state_bytes));
+    TRY(state_bytes(columns->element, 1, &columns->one_bytes));
     columns->state = state;
-    if (status == TABLE_OK)
-        columns->before = *header;
-    return status;
+    columns->before = *header;
+    return TABLE_OK;
 }
 
 static table_status validate_count(const struct columns *columns) {
@@ -156,12 +142,11 @@ static table_status validate_column(struct columns *columns, size_t column) {
     findings_of_part(&found, &options);
     options.report = NULL;
     options.first_coefficients = first_factor(columns, column);
-    const table_status status =
-        validate_scan(columns->a ? &a : NULL, &in, &out, &options, CALL_AND_WAIT, &columns->calls[column]);
-    return status == TABLE_OK && columns->before.version != 0 && options.carry_in
+    TRY(validate_scan(columns->a ? &a : NULL, &in, &out, &options, CALL_AND_WAIT, &columns->calls[column]));
+    return columns->before.version != 0 && options.carry_in
                ? status_fail(TABLE_ERROR_ARGUMENT,
                              "options->carry_in: the sum of options->state has begun, and has its start")
-               : status;
+               : TABLE_OK;
 }
 
 /* All that a column's own call would refuse is found before the first value is written. Columns are shared out if all
@@ -171,7 +156,7 @@ static table_status validate_columns(struct columns *columns) {
     for (size_t j = 0; j < columns->in->count; j++) {
         const table_status status = validate_column(columns, j);
         if (status != TABLE_OK)
-            return fail_column(status, j);
+            return status_fail_at(status, "column", j);
         const struct backend *backend = columns->calls[j].backend;
         is_shared = is_shared && backend->share && backend == columns->calls[0].backend;
     }
@@ -189,37 +174,30 @@ static table_status scan_nothing(const struct columns *columns, const table_scan
     return table_linear_recurrence(&factors, &from, &to, options);
 }
 
-static void keep_failure(struct columns *columns, table_status status) {
-    if (atomic_flag_test_and_set(&columns->failed))
-        return;
-    columns->status = status;
-    snprintf(columns->detail, sizeof columns->detail, "%s", table_error_detail());
-}
-
 static void scan_shared(void *context, size_t column) {
     struct columns *columns = context;
     const table_status status = scan_column(columns, column, NULL);
-    if (status != TABLE_OK)
-        keep_failure(columns, status);
+    if (status != TABLE_OK && !atomic_flag_test_and_set(&columns->has_failed))
+        failure_keep(&columns->failure, status);
 }
 
 static table_status scan_at_once(struct columns *columns) {
     const table_status ended =
         columns->backend->share(columns->options.threads, columns->in->count, scan_shared, columns);
-    return columns->status == TABLE_OK ? ended : status_fail(columns->status, "%s", columns->detail);
+    TRY(failure_tell(&columns->failure));
+    return ended;
 }
 
 static table_status scan_in_turn(struct columns *columns) {
     table_report *report = columns->options.report, one;
-    table_status status = TABLE_OK;
     if (report)
         *report = (table_report){0};
-    for (size_t j = 0; j < columns->in->count && status == TABLE_OK; j++) {
-        status = scan_column(columns, j, report ? &one : NULL);
-        if (status == TABLE_OK && report)
+    for (size_t j = 0; j < columns->in->count; j++) {
+        TRY(scan_column(columns, j, report ? &one : NULL));
+        if (report)
             run_add_report(report, &one);
     }
-    return status;
+    return TABLE_OK;
 }
 
 static table_status scan_all(struct columns *columns) {
@@ -275,18 +253,15 @@ static table_status scan_columns(const table_columns *a, const table_columns *in
     static const table_scan_options defaults;
     struct columns columns = {
         .a = a, .in = in, .out = out, .options = options ? *options : defaults, .found = FINDINGS_NONE};
-    atomic_flag_clear(&columns.failed);
-    table_status status = validate_shapes(&columns);
-    if (status != TABLE_OK)
-        return status;
+    atomic_flag_clear(&columns.has_failed);
+    TRY(validate_shapes(&columns));
     columns.element = element_of(a ? TABLE_RECURRENCE : columns.options.operation, out->type, columns.options.kept);
-    status = validate_state(&columns, columns.options.state);
+    TRY(validate_state(&columns, columns.options.state));
     columns.options.state = NULL;
-    if (status == TABLE_OK)
-        status = validate_count(&columns);
-    if (status == TABLE_OK && in->count == 0)
+    TRY(validate_count(&columns));
+    if (in->count == 0)
         return scan_nothing(&columns, options);
-    return status == TABLE_OK ? scan_checked(&columns) : status;
+    return scan_checked(&columns);
 }
 
 table_status table_prefix_sum_columns(const table_columns *in, const table_columns *out,

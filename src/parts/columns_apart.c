@@ -20,7 +20,7 @@ table_view columns_view(const table_columns *table, size_t column) {
 /* Memory that the call reads or writes, for the search for what lies in what. */
 struct extent {
     const char *begin, *end;
-    size_t width, pitch, place; /* bytes of a row, from one to the next, and of its first value in the pitch */
+    size_t width, pitch, place; /* bytes of a row, and from one to the next; the place: look_at_places() */
     struct table_view view;
     size_t column;       /* or NO_COLUMN */
     size_t next_written; /* among all that it is sorted with, beginning again after the last one; NO_COLUMN: none */
@@ -28,11 +28,6 @@ struct extent {
     bool written;
 };
 #define NO_COLUMN SIZE_MAX
-
-static int by_begin(const void *a, const void *b) {
-    const struct extent *left = a, *right = b;
-    return (left->begin > right->begin) - (left->begin < right->begin);
-}
 
 static int by_place(const void *a, const void *b) {
     const struct extent *left = a, *right = b;
@@ -95,22 +90,17 @@ static size_t next_after(const struct extent *extents, size_t count, size_t i, s
     return next == NO_COLUMN ? next : next + (j < count ? 0 : count);
 }
 
-static table_status look_at_all(struct extent *extents, size_t count) {
-    note_written(extents, count);
-    for (size_t i = 0; i < count; i++)
-        for (size_t j = next_after(extents, count, i, i); j < count && extents[j].begin < extents[i].end;
-             j = next_after(extents, count, i, j))
-            if (do_share(&extents[i], &extents[j]))
-                return fail_overlap(&extents[i], &extents[j]);
-    return TABLE_OK;
-}
-
-/* Columns of one row-major table lie between each other. With one pitch, only those can share an element of which one
- * has its place in the pitch within the other's width; after the last place comes the first one again. */
-static table_status look_at_places(struct extent *extents, size_t count) {
-    const size_t pitch = extents[0].pitch;
-    for (size_t i = 0; i < count; i++)
-        extents[i].place = (uintptr_t)extents[i].begin % pitch;
+/* Looks at extents of which some may share memory. Each is compared with those that have their places within its own.
+ *
+ * Columns of one row-major table lie between each other: of one pitch, only those can share an element of which one has
+ * its place in the pitch within the width of the other's rows; after the last place comes the first one again. The
+ * place of others is where they begin, and their width is all that they have. */
+static table_status look_at_places(struct extent *extents, size_t count, size_t pitch) {
+    for (size_t i = 0; i < count; i++) {
+        struct extent *own = &extents[i];
+        own->place = pitch > 0 ? (uintptr_t)own->begin % pitch : (uintptr_t)own->begin;
+        own->width = pitch > 0 ? own->width : (size_t)(own->end - own->begin);
+    }
     qsort(extents, count, sizeof *extents, by_place);
     note_written(extents, count);
     for (size_t i = 0; i < count; i++)
@@ -125,20 +115,21 @@ static table_status look_at_places(struct extent *extents, size_t count) {
     return TABLE_OK;
 }
 
-/* Sorted by where they begin: one heap after the other, from which on nothing lies in what is before. */
+/* One heap after the other, from which on nothing lies in what is before. */
 static table_status look_for_shared(struct extent *extents, size_t count) {
-    table_status status = TABLE_OK;
-    for (size_t first = 0, next; first < count && status == TABLE_OK; first = next) {
+    for (size_t i = 0; i < count; i++)
+        extents[i].place = (uintptr_t)extents[i].begin;
+    qsort(extents, count, sizeof *extents, by_place);
+    for (size_t first = 0, next; first < count; first = next) {
         const char *end = extents[first].end;
-        bool is_one_pitch = true;
+        size_t pitch = extents[first].pitch;
         for (next = first + 1; next < count && extents[next].begin < end; next++) {
             end = extents[next].end > end ? extents[next].end : end;
-            is_one_pitch = is_one_pitch && extents[next].pitch == extents[first].pitch;
+            pitch = extents[next].pitch == pitch ? pitch : 0;
         }
-        status =
-            is_one_pitch ? look_at_places(extents + first, next - first) : look_at_all(extents + first, next - first);
+        TRY(look_at_places(extents + first, next - first, pitch));
     }
-    return status;
+    return TABLE_OK;
 }
 
 static void put_option(struct extent **to, const char *name, const void *row, size_t count, table_type type,
@@ -175,7 +166,6 @@ table_status columns_look_apart(const table_columns *a, const table_columns *in,
     put_option(&end, "options->first_overflow", options->first_overflow, sizeof(uint64_t), TABLE_U8, true);
     put_option(&end, "options->skipped", options->skipped, sizeof(uint64_t), TABLE_U8, true);
     put_option(&end, "options->state", state, state_bytes, TABLE_U8, true);
-    qsort(extents, (size_t)(end - extents), sizeof *extents, by_begin);
     const table_status status = look_for_shared(extents, (size_t)(end - extents));
     free(extents);
     return status;

@@ -1,5 +1,5 @@
 /* The call of tuplescan/devices.h. All parts are checked, then summed: totals of each, joined on the host, and scans
- * from there, in two rounds of pool.c. The parts in the memory of devices are one lane, whose thread queues the work of
+ * from there, in two rounds of jobs. The parts in the memory of devices are one lane, whose thread queues the work of
  * all before it waits for any. The CPU is a lane, and a device that takes tables of the host through has two, so that
  * one copies in while the other copies out. */
 #include "parts.h"
@@ -54,9 +54,7 @@ static void scan_of_part(struct scan *scan, struct sum_state *state) {
 static table_status make_states(struct part *part, const struct call *call) {
     const struct scan *scan = &call->scan;
     size_t bytes;
-    const table_status status = state_bytes(scan->element, scan->in.columns, &bytes);
-    if (status != TABLE_OK)
-        return status;
+    TRY(state_bytes(scan->element, scan->in.columns, &bytes));
     bytes = round_up(bytes, STATE_ALIGNMENT);
     const size_t all = 2 * bytes + sizeof *part->found;
     char *memory = call->backend->host_allocate(all);
@@ -130,22 +128,28 @@ static table_status begin_part(const struct parts *parts, size_t i, unsigned rou
 }
 
 static table_status end_part(struct part *part, unsigned round) {
-    return round == TOTALS ? end_totals(part, part->status) : end_scan(part, part->status);
+    return round == TOTALS ? end_totals(part, part->failure.status) : end_scan(part, part->failure.status);
 }
 
-/* The first failure of a part is the one that is told. */
 static void note_status(struct parts *parts, struct part *part, table_status status) {
-    if (status == TABLE_OK || part->status != TABLE_OK)
-        return;
-    part->status = status;
-    memcpy(part->detail, table_error_detail(), strlen(table_error_detail()) + 1);
-    atomic_store(&parts->failed, true);
+    failure_keep(&part->failure, status);
+    if (status != TABLE_OK)
+        atomic_store(&parts->failed, true);
 }
+
+/* One of the two rounds of the work. */
+struct round {
+    struct parts *parts;
+    unsigned number;
+};
 
 /* Parts are ended from the last one to the first: see run_end(). */
-static void work_on_lane(void *job, unsigned round, unsigned lane) {
-    struct parts *parts = job;
+static void work_on_lane(const struct jobs *jobs, size_t lane, unsigned thread) {
+    const struct round *own = jobs->context;
+    struct parts *parts = own->parts;
+    const unsigned round = own->number;
     size_t i = 0;
+    (void)thread;
     for (; i < parts->count && !atomic_load(&parts->failed); i++)
         if (parts->part[i].lane[round] == lane)
             note_status(parts, &parts->part[i], begin_part(parts, i, round));
@@ -154,14 +158,25 @@ static void work_on_lane(void *job, unsigned round, unsigned lane) {
             note_status(parts, &parts->part[i], end_part(&parts->part[i], round));
 }
 
+static table_status first_failure(const struct parts *parts) {
+    for (size_t i = 0; i < parts->count; i++)
+        if (failure_tell(&parts->part[i].failure) != TABLE_OK)
+            return status_fail_at(parts->part[i].failure.status, "part", parts->part[i].number);
+    return TABLE_OK;
+}
+
+/* Each lane by a thread of its own. The first failure of a part is the one that is told, and after it the call ends. */
+static table_status run_round(struct parts *parts, unsigned number) {
+    const struct round round = {parts, number};
+    struct jobs jobs = {.work = work_on_lane, .context = &round, .count = choose_lanes(parts, number)};
+    const table_status ended = jobs_run(&jobs, (unsigned)jobs.count), failed = first_failure(parts);
+    return failed == TABLE_OK ? ended : failed;
+}
+
 /* The state before each part, from the one before it. */
-static void join(void *job) {
-    struct parts *parts = job;
+static void join(struct parts *parts) {
     const double begun = seconds_now();
     double told = 0;
-    parts->joined = begun;
-    if (atomic_load(&parts->failed))
-        return;
     for (size_t i = 0; i < parts->count; i++) {
         struct part *part = &parts->part[i];
         memcpy(part->before, i == 0 ? parts->state : part[-1].before, scan_state_bytes(&parts->whole.scan));
@@ -172,13 +187,6 @@ static void join(void *job) {
     parts->joined = seconds_now();
     if (parts->report)
         parts->report->exchange_seconds = told + parts->joined - begun;
-}
-
-static table_status first_failure(const struct parts *parts) {
-    for (size_t i = 0; i < parts->count; i++)
-        if (parts->part[i].status != TABLE_OK)
-            return status_fail(parts->part[i].status, "part %zu: %s", parts->part[i].number, parts->part[i].detail);
-    return TABLE_OK;
 }
 
 static void tell_findings(const struct parts *parts) {
@@ -208,12 +216,12 @@ static void place_parts(struct parts *parts) {
 static table_status run_parts(struct parts *parts) {
     const double begun = seconds_now();
     place_parts(parts);
-    const struct rounds work = {.pieces = {choose_lanes(parts, TOTALS), choose_lanes(parts, SCANS)},
-                                .work = work_on_lane,
-                                .between = join,
-                                .job = parts};
-    const table_status ended = rounds_run(&work), failed = first_failure(parts);
-    const table_status status = failed == TABLE_OK ? ended : failed;
+    table_status status = run_round(parts, TOTALS);
+    parts->joined = seconds_now();
+    if (status == TABLE_OK) {
+        join(parts);
+        status = run_round(parts, SCANS);
+    }
     if (status == TABLE_OK) {
         memcpy(parts->state, parts->part[parts->count - 1].before, scan_state_bytes(&parts->whole.scan));
         tell_findings(parts);

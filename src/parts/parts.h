@@ -8,8 +8,8 @@
 
 #include "run.h"
 #include "state/state_call.h"
+#include "status.h"
 
-enum { DETAIL_BYTES = 256 };
 enum { TOTALS, SCANS, DEVICES, GROUPINGS }; /* two rounds, and the devices of the report */
 
 /* Rows of a part, which are not none, unless there is a row beside its results. */
@@ -32,8 +32,7 @@ struct part {
 
     bool is_timed;
     double tell_seconds;
-    table_status status;
-    char detail[DETAIL_BYTES];
+    struct failure failure; /* the first one is the one that is told */
 };
 
 struct parts {

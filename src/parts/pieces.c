@@ -89,9 +89,7 @@ static table_status allocate_lane(const struct pieces *pieces, struct piece_lane
     if (layout.too_large)
         return status_fail(TABLE_ERROR_TOO_LARGE, "%zu rows of %zu columns do not fit in memory", pieces->rows,
                            whole->in.columns);
-    const table_status status = pieces->whole->backend->allocate(layout.bytes, &lane->memory);
-    if (status != TABLE_OK)
-        return status;
+    TRY(pieces->whole->backend->allocate(layout.bytes, &lane->memory));
     lane->found = (struct findings *)((char *)lane->memory + found);
     lane->in = (char *)lane->memory + in;
     lane->out = (char *)lane->memory + out;
@@ -191,21 +189,21 @@ table_status pieces_open(struct pieces *pieces, struct call *call, size_t rows, 
     pieces->alone = !call->scan.state && rows == call->scan.in.rows && rows > 0;
     pieces->in_place = !backend->copy_rows;
     pieces->lane_count = backend->follow && call->scan.out.data && lanes > 1 ? lanes : 1;
-    table_status status = open_state(pieces, call);
+    TRY(open_state(pieces, call));
     pieces->host_words =
         pieces->lane_count > 1 && backend->host_allocate ? backend->host_allocate(sizeof pieces->own_words) : NULL;
-    for (unsigned i = 0; i < pieces->lane_count && status == TABLE_OK; i++) {
+    for (unsigned i = 0; i < pieces->lane_count; i++) {
         pieces->lanes[i].words = &(pieces->host_words ? pieces->host_words : pieces->own_words)[i];
-        status = open_lane(pieces, &pieces->lanes[i]);
+        TRY(open_lane(pieces, &pieces->lanes[i]));
     }
     struct scan first = call->scan;
     first.in.rows = first.out.rows = rows;
-    if (status == TABLE_OK && !pieces->in_place) /* what has no room is found before anything is begun */
-        status = plan_piece(pieces, &pieces->lanes[0], &first);
+    if (!pieces->in_place) /* what has no room is found before anything is begun */
+        TRY(plan_piece(pieces, &pieces->lanes[0], &first));
     if (pieces->report)
         *pieces->report = run_report_head(call, pieces->lanes[0].plan.strategy);
     pieces->seconds = seconds_now() - begun;
-    return status;
+    return TABLE_OK;
 }
 
 /* Rows of a host table in the order of memory: where the lowest of them is, and the bytes from one to the next. */
@@ -230,14 +228,14 @@ static table_status copy_in(const struct backend *backend, const struct piece_la
 
 /* The values of the piece, and its coefficients. */
 static table_status bring_rows(const struct backend *backend, const struct piece_lane *lane, const struct scan *rows) {
-    table_status status = copy_in(backend, lane, lane->in, &rows->in);
+    TRY(copy_in(backend, lane, lane->in, &rows->in));
     const struct table_view factors = factor_rows(rows);
-    if (status == TABLE_OK && rows->factors.type && factors.rows > 0)
-        status = copy_in(backend, lane, lane->factors, &factors);
-    if (status == TABLE_OK && rows->factors.first)
-        status = backend->copy(&lane->piece.scan, lane->first, rows->factors.first,
-                               factors.columns * table_type_size(factors.type));
-    return status;
+    if (rows->factors.type && factors.rows > 0)
+        TRY(copy_in(backend, lane, lane->factors, &factors));
+    if (rows->factors.first)
+        TRY(backend->copy(&lane->piece.scan, lane->first, rows->factors.first,
+                          factors.columns * table_type_size(factors.type)));
+    return TABLE_OK;
 }
 
 static table_status copy_out(const struct backend *backend, const struct piece_lane *lane, const struct table_view *out,
@@ -251,16 +249,13 @@ static table_status copy_out(const struct backend *backend, const struct piece_l
 static table_status sum_piece(struct pieces *pieces, struct piece_lane *lane) {
     const struct backend *backend = pieces->whole->backend;
     const struct scan *scan = &lane->piece.scan;
-    table_status status = TABLE_OK;
     if (pieces->lane_count > 1 && pieces->begun > 0)
-        status = backend->follow(scan, &lane_of(pieces, pieces->begun - 1)->piece.scan);
-    if (status == TABLE_OK)
-        status = scan->out.data || pieces->alone ? pipeline_run(backend, &lane->plan, scan, pieces->workspace)
-                                                 : state_add_rows(backend, pieces->ends, scan);
-    if (status == TABLE_OK && pieces->lane_count > 1)
-        status = backend->clock_mark(scan, STAGES + 1);
-    return status == TABLE_OK && scan_finds(scan) ? backend->copy(scan, lane->words, lane->found, sizeof *lane->words)
-                                                  : status;
+        TRY(backend->follow(scan, &lane_of(pieces, pieces->begun - 1)->piece.scan));
+    TRY(scan->out.data || pieces->alone ? pipeline_run(backend, &lane->plan, scan, pieces->workspace)
+                                        : state_add_rows(backend, pieces->ends, scan));
+    if (pieces->lane_count > 1)
+        TRY(backend->clock_mark(scan, STAGES + 1));
+    return scan_finds(scan) ? backend->copy(scan, lane->words, lane->found, sizeof *lane->words) : TABLE_OK;
 }
 
 table_status pieces_begin(struct pieces *pieces, const struct scan *rows) {
@@ -290,13 +285,13 @@ static table_status account(struct pieces *pieces, const struct piece_lane *lane
     findings_add(&pieces->sum, &found, 0);
     if (!pieces->report)
         return TABLE_OK;
-    const table_status status = run_report(&lane->piece, lane->plan.strategy, &report);
+    TRY(run_report(&lane->piece, lane->plan.strategy, &report));
     for (unsigned stage = 0; stage < STAGES; stage++)
         pieces->report->stage_seconds[stage] += report.stage_seconds[stage];
     pieces->report->strategy = lane->plan.strategy;
     pieces->report->threads = report.threads;
     pieces->report->seconds += report.seconds;
-    return status;
+    return TABLE_OK;
 }
 
 table_status pieces_end(struct pieces *pieces) {

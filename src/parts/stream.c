@@ -17,9 +17,7 @@
 #include "validate.h"
 
 static table_status check_ends(const table_stream_options *options) {
-    const table_status status = validate_reserved("options", options->reserved, RESERVED_WORDS(options));
-    if (status != TABLE_OK)
-        return status;
+    TRY(validate_reserved("options", options->reserved, RESERVED_WORDS(options)));
     if (!options->read && options->read_descriptor < 0)
         return status_fail(TABLE_ERROR_ARGUMENT, "neither read nor read_descriptor says where rows come from");
     if (!options->write && options->write_descriptor < 0)
@@ -36,11 +34,10 @@ static table_status check_ends(const table_stream_options *options) {
 static table_status check_offsets(const table_stream_options *options, table_scan_options *scan) {
     if (!scan->offsets)
         return TABLE_OK;
-    table_status status = refuse_wrong_options(scan, CALL_AND_WAIT, options->coefficients != NULL);
-    if (status == TABLE_OK)
-        status = refuse_float_products(CALLER_OFFSETS, scan->operation, options->out_type);
+    TRY(refuse_wrong_options(scan, CALL_AND_WAIT, options->coefficients != NULL));
+    TRY(refuse_float_products(CALLER_OFFSETS, scan->operation, options->out_type));
     scan->offsets = 0;
-    return status;
+    return TABLE_OK;
 }
 
 /* From the last row on: both ends are files that can be positioned, which are taken from where they are. */
@@ -84,9 +81,7 @@ static table_status check_devices(const table_stream_options *options, table_sca
         return status_fail(TABLE_ERROR_ARGUMENT, "devices are of CUDA, and scan.backend is the CPU");
     if (options->coefficients)
         return status_fail(TABLE_ERROR_ARGUMENT, "devices have no shares of a recurrence, and coefficients are given");
-    const table_status status = refuse_float_products(CALLER_PARTS, scan->operation, options->out_type);
-    if (status != TABLE_OK)
-        return status;
+    TRY(refuse_float_products(CALLER_PARTS, scan->operation, options->out_type));
     if (!backend_cuda(&reason))
         return status_fail(TABLE_ERROR_BACKEND, "the CUDA backend: %s", reason);
     for (size_t i = 0; i < options->device_count; i++)
@@ -121,8 +116,8 @@ static table_status measure_rows(struct stream *stream) {
 /* The row of offsets: what lies above the first row, or after the last one. */
 static table_status write_start(struct stream *stream) {
     void *const row = stream->slots[0].out;
-    const table_status status = stream_sum_start(stream, row);
-    return status == TABLE_OK ? stream_write_rows(stream, row, stream->options->rows, 1) : status;
+    TRY(stream_sum_start(stream, row));
+    return stream_write_rows(stream, row, stream->options->rows, 1);
 }
 
 /* Has both files stand after what was read and written, as they do after a stream from the first row on. */
@@ -146,7 +141,7 @@ static table_status run_alone(struct stream *stream, unsigned pieces) {
     while (more && status == TABLE_OK) {
         more = stream_fill(stream, slot);
         stream_spent(stream, &report->read_seconds);
-        status = stream->status;
+        status = failure_tell(&stream->failure);
         if (status == TABLE_OK)
             status = stream_sum_begin_piece(stream, slot);
         if (status == TABLE_OK)
@@ -197,8 +192,8 @@ static table_status sum_rows(struct stream *stream) {
     stream_spent(stream, &stream->report.sum_seconds);
     if (works_alone(stream) || !stream_with_threads(stream, &status))
         status = stream_sum(stream, run_alone);
-    if (status == TABLE_OK && stream->read_status != TABLE_OK)
-        status = status_fail(stream->read_status, "%s", stream->read_detail);
+    if (status == TABLE_OK)
+        status = failure_tell(&stream->input);
     return status == TABLE_OK && stream->source.backwards ? go_to_the_end(stream) : status;
 }
 

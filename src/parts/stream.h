@@ -10,8 +10,9 @@
 #include <tuplescan/stream.h>
 
 #include "pieces.h"
+#include "status.h"
 
-enum { STREAM_SLOTS = 4, STREAM_SLOTS_CUDA = 6, STREAM_DETAIL = 256, STREAM_ASK_MS = 100 };
+enum { STREAM_SLOTS = 4, STREAM_SLOTS_CUDA = 6, STREAM_ASK_MS = 100 };
 
 /* A piece of the table. The reader fills in `in`, `factors`, `rows` and `first`, the summer `out`. */
 struct stream_slot {
@@ -69,18 +70,16 @@ struct stream {
     size_t units;            /* that pieces have begun */
     stream_work *work;
 
-    table_status read_status; /* how the input ended; it comes after all rows before */
-    char read_detail[STREAM_DETAIL];
+    struct failure input; /* how the input ended; it comes after all rows before */
 
     /* What the threads tell each other. Slot i % slot_count is the reader's while i = read < written + slot_count, the
      * summer's while i = summed < read, and the writer's while i = written < summed. */
     pthread_mutex_t mutex;
     pthread_cond_t moved;
     uint64_t read, summed, written;
-    bool ended;          /* the reader: there is no slot after `read` */
-    bool stop;           /* all threads are to end */
-    table_status status; /* the first failure that stopped it */
-    char detail[STREAM_DETAIL];
+    bool ended;             /* the reader: there is no slot after `read` */
+    bool stop;              /* all threads are to end */
+    struct failure failure; /* the first one that stopped it */
 };
 
 /* Why an end failed: errno, which a callback may have left as it was, 0. */
@@ -90,7 +89,7 @@ static inline const char *stream_reason(int error) { return error ? strerror(err
 void stream_source_begin(struct stream_source *source, const table_stream_options *options);
 
 /* Fills the slot with rows, side by side; slot->rows is 0 when there are none any more. False: the input has ended or
- * failed, as stream->read_status says, and this slot is the last. */
+ * failed, as stream->input says, and this slot is the last. */
 bool stream_fill(struct stream *stream, struct stream_slot *slot);
 
 /* Chooses slots, as many as there is memory for; one, if all of the table fits in it. Then allocates them, with what

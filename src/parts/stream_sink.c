@@ -89,9 +89,7 @@ table_status stream_write_rows(struct stream *stream, const char *results, uint6
 
 table_status stream_write(struct stream *stream, const struct stream_slot *slot) {
     table_stream_report *report = &stream->report;
-    const table_status status = stream_write_rows(stream, slot->out, slot->first, slot->rows);
-    if (status != TABLE_OK)
-        return status;
+    TRY(stream_write_rows(stream, slot->out, slot->first, slot->rows));
     report->rows += slot->rows;
     report->bytes_read += slot->rows * stream->source.row_bytes;
     return stream_progress(stream);

@@ -92,9 +92,7 @@ table_status stream_choose_slots(struct stream *stream) {
     const table_stream_options *options = stream->options;
     const size_t memory = options->memory && options->memory < MEMORY_MOST ? options->memory : MEMORY_MOST;
     size_t row, state, kept;
-    const table_status status = stream_sum_bytes(stream, &state);
-    if (status != TABLE_OK)
-        return status;
+    TRY(stream_sum_bytes(stream, &state));
     if (!checked_add(stream->source.row_bytes, stream->out_bytes, &row) ||
         !checked_add(row, stream->factor_bytes, &row) || row > SIZE_MAX / 16 - PAGE ||
         !checked_add(state, stream->source.row_bytes, &kept) || kept > MEMORY_MOST)

@@ -2,7 +2,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -21,8 +20,8 @@ enum wait { COMES, NOTHING_COMES, STOPPED, FAILED };
 /* Whether the caller of a stream that works alone wants it to go on. */
 static bool goes_on(struct stream *stream) {
     stream_spent(stream, &stream->report.read_seconds);
-    stream->status = stream_progress(stream);
-    return stream->status == TABLE_OK;
+    failure_keep(&stream->failure, stream_progress(stream));
+    return stream->failure.status == TABLE_OK;
 }
 
 /* Until the descriptor can be read, the moment `until` comes (-1: never), or the stream is to end. */
@@ -31,8 +30,8 @@ static enum wait wait_for_input(const struct stream_source *source, int64_t unti
                              {.fd = source->wake, .events = POLLIN}};
     struct stream *const alone = source->alone;
     for (;;) {
-        if (alone &&
-            (alone->status != TABLE_OK || (milliseconds_now() - alone->asked >= STREAM_ASK_MS && !goes_on(alone))))
+        if (alone && (alone->failure.status != TABLE_OK ||
+                      (milliseconds_now() - alone->asked >= STREAM_ASK_MS && !goes_on(alone))))
             return STOPPED;
         const int64_t ask = alone ? alone->asked + STREAM_ASK_MS : -1;
         const int64_t next = until < 0 || (alone && ask < until) ? ask : until, left = next - milliseconds_now();
@@ -125,22 +124,17 @@ static void note_end(struct stream *stream) {
     const struct stream_source *source = &stream->source;
     const uint64_t at = source->given, rows = at / source->row_bytes, beyond = at % source->row_bytes;
     const uint64_t all = rows + (beyond >= source->needed);
-    stream->read_status = TABLE_ERROR_READ;
     if (beyond > 0 && beyond < source->needed)
-        snprintf(stream->read_detail, STREAM_DETAIL,
-                 "the input ends at byte %llu, within row %llu, of which %llu of %zu bytes are there",
-                 (unsigned long long)at, (unsigned long long)rows, (unsigned long long)beyond, source->needed);
+        failure_keep(&stream->input,
+                     status_fail(TABLE_ERROR_READ,
+                                 "the input ends at byte %llu, within row %llu, of which %llu of %zu bytes are there",
+                                 (unsigned long long)at, (unsigned long long)rows, (unsigned long long)beyond,
+                                 source->needed));
     else if (all < stream->options->rows)
-        snprintf(stream->read_detail, STREAM_DETAIL, "the input ends at byte %llu, after %llu of %llu rows",
-                 (unsigned long long)at, (unsigned long long)all, (unsigned long long)stream->options->rows);
-    else
-        stream->read_status = TABLE_OK;
-}
-
-static void note_failure(struct stream *stream) {
-    stream->read_status = TABLE_ERROR_READ;
-    snprintf(stream->read_detail, STREAM_DETAIL, "reading byte %llu: %s", (unsigned long long)stream->source.given,
-             stream_reason(errno));
+        failure_keep(&stream->input,
+                     status_fail(TABLE_ERROR_READ, "the input ends at byte %llu, after %llu of %llu rows",
+                                 (unsigned long long)at, (unsigned long long)all,
+                                 (unsigned long long)stream->options->rows));
 }
 
 /* The bytes that are there end within a row: these are kept for the next slot, unless no more comes. */
@@ -154,7 +148,8 @@ static bool cut_row(struct stream *stream, struct stream_slot *slot, size_t have
         note_end(stream);
     }
     if (got < 0)
-        note_failure(stream);
+        failure_keep(&stream->input, status_fail(TABLE_ERROR_READ, "reading byte %llu: %s",
+                                                 (unsigned long long)source->given, stream_reason(errno)));
     if (got > 0) {
         memcpy(source->rest, slot->in + have - beyond, beyond);
         source->rest_bytes = beyond;
@@ -192,9 +187,9 @@ static bool fill_backwards(struct stream *stream, struct stream_slot *slot) {
                   POSIX_FADV_WILLNEED);
     const size_t got = read_at(source, slot->in, bytes, source->start + (off_t)from);
     if (got < bytes) {
-        stream->read_status = TABLE_ERROR_READ;
-        snprintf(stream->read_detail, STREAM_DETAIL, "reading byte %llu: %s", (unsigned long long)(from + got),
-                 errno ? strerror(errno) : "the input ends before it");
+        failure_keep(&stream->input,
+                     status_fail(TABLE_ERROR_READ, "reading byte %llu: %s", (unsigned long long)(from + got),
+                                 errno ? strerror(errno) : "the input ends before it"));
         slot->rows = 0;
         return false;
     }
@@ -231,9 +226,9 @@ static bool bring_factors(struct stream *stream, struct stream_slot *slot) {
     errno = 0;
     if (a->read(a->read_context, slot->first, slot->rows, slot->factors) == 0)
         return true;
-    stream->read_status = TABLE_ERROR_READ;
-    snprintf(stream->read_detail, STREAM_DETAIL, "reading the coefficients of %zu rows from row %llu on: %s",
-             slot->rows, (unsigned long long)slot->first, stream_reason(errno));
+    failure_keep(&stream->input,
+                 status_fail(TABLE_ERROR_READ, "reading the coefficients of %zu rows from row %llu on: %s", slot->rows,
+                             (unsigned long long)slot->first, stream_reason(errno)));
     slot->rows = 0;
     return false;
 }

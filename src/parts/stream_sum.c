@@ -53,12 +53,9 @@ static table_status sum_slot(struct stream *stream, const struct stream_slot *sl
     scan_find_into(&call.scan, &call.scan, &found);
     if (stream->found.first_overflow != TABLE_NO_OVERFLOW) /* after the first one there is none to be looked for */
         call.scan.first_overflow = NULL;
-    const table_status status =
-        stream->options->devices && slot->rows > 0
+    TRY(stream->options->devices && slot->rows > 0
             ? run_on_devices(&call, stream->options->devices, stream->options->device_count, &report)
-            : run_scan(&call, &report);
-    if (status != TABLE_OK)
-        return status;
+            : run_scan(&call, &report));
     add_report(stream, &report);
     findings_add(&stream->found, &found, 0);
     findings_tell(&stream->found, &stream->scan);
@@ -68,10 +65,10 @@ static table_status sum_slot(struct stream *stream, const struct stream_slot *sl
 /* A sum that has begun has its start in its state. */
 table_status stream_sum_begin(struct stream *stream) {
     static char nothing[2]; /* whose side says which one the rows will be on */
-    const table_status status = sum_slot(stream, &(struct stream_slot){.in = &nothing[0], .out = &nothing[1]});
+    TRY(sum_slot(stream, &(struct stream_slot){.in = &nothing[0], .out = &nothing[1]}));
     if (stream->call.scan.state)
         stream->call.scan.carry_in = NULL;
-    return status;
+    return TABLE_OK;
 }
 
 static table_status check_coefficients(const table_stream_coefficients *a, table_view *view) {
@@ -90,11 +87,10 @@ table_status stream_sum_check(struct stream *stream) {
     char places[2];
     const table_view in = {.data = &places[0], .columns = options->columns, .type = options->in_type};
     const table_view out = {.data = &places[1], .columns = options->columns, .type = options->out_type};
-    const table_status status = a ? check_coefficients(a, &stream->factors) : TABLE_OK;
+    if (a)
+        TRY(check_coefficients(a, &stream->factors));
     stream->found = FINDINGS_NONE;
-    return status == TABLE_OK
-               ? validate_scan(a ? &stream->factors : NULL, &in, &out, &stream->scan, CALL_AND_WAIT, &stream->call)
-               : status;
+    return validate_scan(a ? &stream->factors : NULL, &in, &out, &stream->scan, CALL_AND_WAIT, &stream->call);
 }
 
 /* What a sum of no rows carries out. */
@@ -167,13 +163,12 @@ table_status stream_sum_begin_piece(struct stream *stream, const struct stream_s
 
 /* What was found so far is told at once. */
 table_status stream_sum_end_piece(struct stream *stream, const struct stream_slot *slot) {
-    table_status status = TABLE_OK;
     if (slot->rows == 0)
         return TABLE_OK;
     if (stream->pieces) {
-        status = pieces_end(stream->pieces);
+        TRY(pieces_end(stream->pieces));
         stream->found = stream->pieces->sum;
         findings_tell(&stream->found, &stream->scan);
     }
-    return status == TABLE_OK ? stream_look(stream, slot) : status;
+    return stream_look(stream, slot);
 }

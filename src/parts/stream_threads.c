@@ -1,8 +1,6 @@
 /* Reading, summing and writing at the same time: a reader and a summer beside the calling thread, which writes. */
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -18,10 +16,7 @@ static struct stream_slot *slot_of(struct stream *stream, uint64_t number) {
 /* With the first failure, if there is one: also after the last slot was written. */
 static void stop(struct stream *stream, table_status status) {
     pthread_mutex_lock(&stream->mutex);
-    if (stream->status == TABLE_OK && status != TABLE_OK) {
-        stream->status = status;
-        snprintf(stream->detail, sizeof stream->detail, "%s", table_error_detail());
-    }
+    failure_keep(&stream->failure, status);
     stream->stop = true;
     pthread_cond_broadcast(&stream->moved);
     pthread_mutex_unlock(&stream->mutex);
@@ -130,7 +125,7 @@ static bool start_both(struct stream *stream, pthread_t threads[2]) {
     if (started && !thread_start(&threads[1], run_reader, stream)) {
         stop(stream, TABLE_OK);
         pthread_join(threads[0], NULL);
-        stream->status = TABLE_OK;
+        stream->failure = (struct failure){0};
         started = false;
     }
     pthread_sigmask(SIG_SETMASK, &before, NULL);
@@ -171,6 +166,6 @@ bool stream_with_threads(struct stream *stream, table_status *status) {
     }
     pthread_mutex_destroy(&stream->mutex);
     stream->source.wake = -1;
-    *status = stream->status == TABLE_OK ? TABLE_OK : status_fail(stream->status, "%s", stream->detail);
+    *status = failure_tell(&stream->failure);
     return started;
 }

@@ -1,19 +1,10 @@
 /* The gate of tuplescan/devices.h: what a caller can get wrong in parts, each by itself and beside the others. */
-#include <string.h>
-
 #include "checked.h"
 #include "part_options.h"
 #include "parts.h"
 #include "refusals.h"
 #include "status.h"
 #include "views.h"
-
-/* Puts the part's number in front of the reason. */
-static table_status fail_part(size_t number, table_status status) {
-    char detail[DETAIL_BYTES];
-    memcpy(detail, table_error_detail(), strlen(table_error_detail()) + 1);
-    return status_fail(status, "part %zu: %s", number, detail);
-}
 
 /* The device for tables of the host, counted from 1; 0: none is named. */
 static table_status choose_device(const table_part *given, struct call *call) {
@@ -33,8 +24,8 @@ static table_status look_at_part(const table_part *given, const table_scan_optio
     for (int i = 0; i < TABLE_RESERVED_WORDS; i++)
         if (given->reserved[i] != 0)
             return status_fail(TABLE_ERROR_ARGUMENT, "reserved[%d] is not 0", i);
-    table_status status = validate_scan(NULL, &given->in, &given->out, &inner, CALL_AND_WAIT, call);
-    return status == TABLE_OK ? choose_device(given, call) : status;
+    TRY(validate_scan(NULL, &given->in, &given->out, &inner, CALL_AND_WAIT, call));
+    return choose_device(given, call);
 }
 
 /* All parts are of one table. */
@@ -87,7 +78,7 @@ table_status validate_parts(const table_part *given, const table_scan_options *o
         if (status == TABLE_OK)
             status = agree(&parts->part[0].call, &part->call);
         if (status != TABLE_OK)
-            return fail_part(i, status);
+            return status_fail_at(status, "part", i);
         if (!checked_add(*rows, part->call.scan.in.rows, rows) || *rows > STATE_ROWS_MOST)
             return status_fail(TABLE_ERROR_TOO_LARGE, "the parts have more than 2^63 rows");
     }

@@ -27,17 +27,19 @@ struct ranks_call {
 
 /* The order of the sum is known from then on, and options that are not this rank's are gone. The plea lacks what the
  * rank has looked at, and whether it wants the end. */
-static void ranks_begin(struct ranks_call *call, struct together *all, enum plea_call which, const table_view *a,
-                        const table_view *in, table_type out_type, const table_scan_options *options) {
-    *call = (struct ranks_call){.all = all, .a = a};
+static void ranks_begin(struct ranks_call *call, struct together *all, const struct ranks_given *given) {
+    const table_view *const in = given->in;
+    const table_scan_options *options = given->options;
+    const bool is_recurrence = given->call == RANKS_CALL_LINEAR_RECURRENCE;
+    *call = (struct ranks_call){.all = all, .a = given->a};
     if (options)
         call->options = *options;
-    call->operation = which == RANKS_CALL_LINEAR_RECURRENCE ? TABLE_RECURRENCE : call->options.operation;
+    call->operation = is_recurrence ? TABLE_RECURRENCE : call->options.operation;
     options = &call->options;
-    call->plea = (struct plea){.call = which,
+    call->plea = (struct plea){.call = given->call,
                                .columns = in ? in->columns : 0,
                                .in = in ? in->type : 0,
-                               .out = out_type,
+                               .out = given->out ? given->out->type : given->out_type,
                                .details = {options->exclusive != 0, options->reverse != 0, options->offsets != 0,
                                            options->skip_nan != 0, (uint64_t)options->operation,
                                            options->shifted_coefficients != 0},
@@ -48,7 +50,7 @@ static void ranks_begin(struct ranks_call *call, struct together *all, enum plea
     call->is_last = all->rank == all->ranks - 1;
     if (!call->is_first)
         call->options.carry_in = NULL;
-    if (which == RANKS_CALL_LINEAR_RECURRENCE && in && in->rows == 0) { /* no row takes the factors of the one before */
+    if (is_recurrence && in && in->rows == 0) { /* no row takes the factors of the one before */
         call->options.shifted_coefficients = 0;
         call->options.first_coefficients = NULL;
     }
@@ -113,9 +115,7 @@ static void *allocate_state(size_t bytes) {
 
 static table_status make_room(struct ranks_call *call) {
     call->sums = table_kept_type(call->operation, call->plea.out);
-    table_status status = table_state_bytes_of(call->operation, call->sums, call->plea.columns, &call->state_bytes);
-    if (status != TABLE_OK)
-        return status;
+    TRY(table_state_bytes_of(call->operation, call->sums, call->plea.columns, &call->state_bytes));
     call->range = allocate_state(call->state_bytes);
     call->before = allocate_state(call->state_bytes);
     if (!call->range || !call->before)
@@ -133,24 +133,22 @@ static table_status fail_for_range(table_status status, const char *what, const 
 static table_status count_rows(struct ranks_call *call, const table_view *in) {
     const struct sum_state *state = call->is_first ? call->options.state : NULL;
     table_state_facts facts = {0};
-    table_status status = TABLE_OK;
     if (state && state->magic != 0 && state->operation != (uint32_t)call->operation &&
         table_operation_name((table_operation)state->operation))
-        status =
-            ranks_fail(TABLE_ERROR_STATE, "options->state: is that of a %s, not of a %s",
-                       table_operation_name((table_operation)state->operation), table_operation_name(call->operation));
-    if (state && status == TABLE_OK)
-        status = table_state_check(state, call->state_bytes, call->sums, call->plea.columns);
-    if (state && status == TABLE_OK)
-        status = table_state_describe(state, call->state_bytes, &facts);
-    if (status == TABLE_OK && facts.version != 0 && call->options.shifted_coefficients &&
-        !call->options.first_coefficients)
-        status = table_error_set(TABLE_ERROR_ARGUMENT, "options->state has begun, and is not let through by "
-                                                       "shifted_coefficients without first_coefficients");
-    if (status == TABLE_OK && facts.first_row != 0 && call->plea.call != RANKS_CALL_COLUMN_TOTALS)
-        status = fail_for_range(TABLE_ERROR_STATE, "options->state", &facts);
+        return ranks_fail(TABLE_ERROR_STATE, "options->state: is that of a %s, not of a %s",
+                          table_operation_name((table_operation)state->operation),
+                          table_operation_name(call->operation));
+    if (state) {
+        TRY(table_state_check(state, call->state_bytes, call->sums, call->plea.columns));
+        TRY(table_state_describe(state, call->state_bytes, &facts));
+    }
+    if (facts.version != 0 && call->options.shifted_coefficients && !call->options.first_coefficients)
+        return table_error_set(TABLE_ERROR_ARGUMENT, "options->state has begun, and is not let through by "
+                                                     "shifted_coefficients without first_coefficients");
+    if (facts.first_row != 0 && call->plea.call != RANKS_CALL_COLUMN_TOTALS)
+        return fail_for_range(TABLE_ERROR_STATE, "options->state", &facts);
     call->plea.rows.own = in->rows + facts.first_row + facts.rows;
-    return status;
+    return TABLE_OK;
 }
 
 /* Agrees, with the plea filled in, on the rows of `in`, and makes room for states. All ranks get the same status. */
@@ -211,16 +209,15 @@ static table_status ranks_find_lost(struct ranks_call *call) {
  * all ranks see that, if one of them wants some. */
 static table_status ranks_tell_end(struct ranks_call *call, void *row, void *state) {
     table_state_facts facts;
-    table_status status = ranks_find_lost(call);
-    if (status == TABLE_OK)
-        status = table_state_describe(call->before, call->state_bytes, &facts);
-    if (status == TABLE_OK && facts.first_row != 0 && call->plea.wants_end)
-        status = fail_for_range(TABLE_ERROR_ARGUMENT, "totals: options->state", &facts);
-    if (status == TABLE_OK && row)
-        status = table_state_sums(call->before, row);
-    if (status == TABLE_OK && state)
+    TRY(ranks_find_lost(call));
+    TRY(table_state_describe(call->before, call->state_bytes, &facts));
+    if (facts.first_row != 0 && call->plea.wants_end)
+        return fail_for_range(TABLE_ERROR_ARGUMENT, "totals: options->state", &facts);
+    if (row)
+        TRY(table_state_sums(call->before, row));
+    if (state)
         memcpy(state, call->before, call->state_bytes);
-    return status;
+    return TABLE_OK;
 }
 
 /* Ends the work with the status of this rank. All ranks get the same one, and what all of them have found is told. */
@@ -233,11 +230,6 @@ static table_status ranks_end(struct ranks_call *call, table_status status, stru
     if (status == TABLE_OK && call->options.skipped)
         *call->options.skipped = found->counted.total;
     return status;
-}
-
-static void ranks_close(struct ranks_call *call) {
-    free(call->range);
-    free(call->before);
 }
 
 /* Whether the tables lie on the host; there the state is looked at beside them. That they do not is no failure of the
@@ -262,12 +254,10 @@ static table_status find_side(const struct ranks_call *call, const table_view *i
  * left out where there are no tables on the host, which it could share memory with. */
 static table_status look_at_call(struct ranks_call *call, const table_view *in, const table_view *out) {
     table_scan_options options = call->options;
-    table_status status = ranks_refuse(call);
-    if (status == TABLE_OK && options.shifted_coefficients && !options.first_coefficients && !call->is_first)
-        status = table_error_set(TABLE_ERROR_ARGUMENT, "options->first_coefficients is a null pointer, and not for the "
-                                                       "rank that the recurrence begins with");
-    if (status != TABLE_OK)
-        return status;
+    TRY(ranks_refuse(call));
+    if (options.shifted_coefficients && !options.first_coefficients && !call->is_first)
+        return table_error_set(TABLE_ERROR_ARGUMENT, "options->first_coefficients is a null pointer, and not for the "
+                                                     "rank that the recurrence begins with");
     options.report = NULL;
     if (options.backend == TABLE_BACKEND_CUDA && table_cuda_unavailable())
         return table_error_set(TABLE_ERROR_BACKEND, table_cuda_unavailable());
@@ -275,11 +265,10 @@ static table_status look_at_call(struct ranks_call *call, const table_view *in, 
         options.backend = TABLE_BACKEND_AUTO;
     options.state = NULL;
     part_options(&options, call->is_last);
-    status = ranks_look_at(call, call->a, in, out, &options);
-    if (status == TABLE_OK)
-        status = ranks_look_at_words(call, in, out->type, options.carry_out);
+    TRY(ranks_look_at(call, call->a, in, out, &options));
+    TRY(ranks_look_at_words(call, in, out->type, options.carry_out));
     options.state = call->options.state;
-    return status == TABLE_OK ? find_side(call, in, out, &options) : status;
+    return find_side(call, in, out, &options);
 }
 
 /* This rank's rows, from call->before on, which is left at their end. */
@@ -333,29 +322,6 @@ static table_status work(struct ranks_call *call, const table_view *in, const ta
     return told == TABLE_OK ? ranks_end(call, status, &found) : told;
 }
 
-static table_status run(struct together *all, enum plea_call which, const table_view *a, const table_view *in,
-                        const table_view *out, const table_scan_options *options) {
-    struct ranks_call call;
-    ranks_begin(&call, all, which, a, in, out ? out->type : 0, options);
-    call.plea.status = look_at_call(&call, in, out);
-    call.plea.wants_end = call.options.carry_out || call.options.state;
-    table_status status = ranks_agree(&call, in);
-    if (status == TABLE_OK)
-        status = work(&call, in, out);
-    ranks_close(&call);
-    return status;
-}
-
-table_status ranks_prefix_sum(struct together *all, const table_view *in, const table_view *out,
-                              const table_scan_options *options) {
-    return run(all, RANKS_CALL_PREFIX_SUM, NULL, in, out, options);
-}
-
-table_status ranks_linear_recurrence(struct together *all, const table_view *a, const table_view *b,
-                                     const table_view *h, const table_scan_options *options) {
-    return run(all, RANKS_CALL_LINEAR_RECURRENCE, a, b, h, options);
-}
-
 /* Whether types, columns and options are possible at all. A table without rows stands for the rank's own, which is
  * looked at when it is summed, before anything is written. */
 static table_status look_at_totals(const struct ranks_call *call, const table_view *in, table_type out_type,
@@ -385,15 +351,18 @@ static table_status work_on_totals(struct ranks_call *call, const table_view *in
     return ranks_end(call, status, &found);
 }
 
-table_status ranks_column_totals(struct together *all, const table_view *in, table_type out_type, void *totals,
-                                 const table_scan_options *options) {
+table_status ranks_run(struct together *all, const struct ranks_given *given) {
+    const bool totals = given->call == RANKS_CALL_COLUMN_TOTALS;
+    const table_view *const in = given->in, *const out = given->out;
     struct ranks_call call;
-    ranks_begin(&call, all, RANKS_CALL_COLUMN_TOTALS, NULL, in, out_type, options);
-    call.plea.status = look_at_totals(&call, in, out_type, totals);
-    call.plea.wants_end = totals != NULL;
+    ranks_begin(&call, all, given);
+    call.plea.status =
+        totals ? look_at_totals(&call, in, given->out_type, given->totals) : look_at_call(&call, in, out);
+    call.plea.wants_end = totals ? given->totals != NULL : call.options.carry_out || call.options.state;
     table_status status = ranks_agree(&call, in);
     if (status == TABLE_OK)
-        status = work_on_totals(&call, in, totals);
-    ranks_close(&call);
+        status = totals ? work_on_totals(&call, in, given->totals) : work(&call, in, out);
+    free(call.range);
+    free(call.before);
     return status;
 }

@@ -39,12 +39,16 @@ struct outcome {
 /* All ranks get the same status. */
 table_status together_end(const struct together *all, struct outcome *outcome);
 
-/* The calls of tuplescan/mpi.h and tuplescan/nccl.h, with the transport at hand. */
-table_status ranks_prefix_sum(struct together *all, const table_view *in, const table_view *out,
-                              const table_scan_options *options);
-table_status ranks_linear_recurrence(struct together *all, const table_view *a, const table_view *b,
-                                     const table_view *h, const table_scan_options *options);
-table_status ranks_column_totals(struct together *all, const table_view *in, table_type out_type, void *totals,
-                                 const table_scan_options *options);
+/* A call of tuplescan/mpi.h or tuplescan/nccl.h, as the caller gives it; what that call does not have is 0. */
+struct ranks_given {
+    enum plea_call call;
+    const table_view *a, *in, *out;
+    table_type out_type;
+    void *totals;
+    const table_scan_options *options;
+};
+
+/* Does the call, with the transport at hand. */
+table_status ranks_run(struct together *all, const struct ranks_given *given);
 
 #endif

@@ -7,6 +7,8 @@
 
 #include <tuplescan/tuplescan.h>
 
+#include "try.h"
+
 struct together;
 
 /* A number of each rank: what it adds, and the sums over all ranks and, if all ask for that, those before it. */

@@ -36,9 +36,7 @@ static void take_memories(void *const memories[SEGMENTS_NAMED], struct scan *sca
 static table_status make_plan(const struct call *call, struct segmented_call *plan) {
     const struct scan *scan = &call->scan;
     const struct segments *segments = &plan->segments;
-    const table_status status = segments_list_named(scan, segments, plan->named);
-    if (status != TABLE_OK)
-        return status;
+    TRY(segments_list_named(scan, segments, plan->named));
     layout_place(&plan->layout, 1, call->backend->segments_workspace(scan, segments));
     for (int i = 0; i < SEGMENTS_NAMED; i++) {
         const struct plan_memory *named = &plan->named[i];
@@ -60,25 +58,20 @@ static table_status run_planned(struct call *call, void *context, char *workspac
     struct scan scan = call->scan;
     struct segments reached = plan->segments;
     void *there[SEGMENTS_NAMED];
-    table_status status = TABLE_OK;
-    for (int i = 0; i < SEGMENTS_NAMED && status == TABLE_OK; i++) {
+    for (int i = 0; i < SEGMENTS_NAMED; i++) {
         const void *const own = plan->named[i].memory;
         there[i] = plan->bytes[i] > 0 ? workspace + plan->places[i] : (void *)(uintptr_t)own;
         if (plan->bytes[i] > 0 && is_read[i])
-            status = backend->copy(&scan, there[i], own, plan->bytes[i]);
+            TRY(backend->copy(&scan, there[i], own, plan->bytes[i]));
     }
-    if (status != TABLE_OK)
-        return status;
     take_memories(there, &scan, &reached);
-    status = pipeline_mark(backend, &scan, 0, 0);
-    if (status == TABLE_OK)
-        status = backend->segments(&scan, &reached, workspace);
-    if (status == TABLE_OK)
-        status = pipeline_mark(backend, &scan, 1, STAGES);
-    for (int i = 0; i < SEGMENTS_NAMED && status == TABLE_OK; i++)
+    TRY(pipeline_mark(backend, &scan, 0, 0));
+    TRY(backend->segments(&scan, &reached, workspace));
+    TRY(pipeline_mark(backend, &scan, 1, STAGES));
+    for (int i = 0; i < SEGMENTS_NAMED; i++)
         if (plan->bytes[i] > 0 && plan->named[i].is_written)
-            status = backend->copy(&scan, (void *)(uintptr_t)plan->named[i].memory, there[i], plan->bytes[i]);
-    return status;
+            TRY(backend->copy(&scan, (void *)(uintptr_t)plan->named[i].memory, there[i], plan->bytes[i]));
+    return TABLE_OK;
 }
 
 /* Segments of the host for a device are looked at before anything is written. Their `wrong` is a word of the host. */

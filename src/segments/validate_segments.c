@@ -70,24 +70,20 @@ static table_status validate_tables(const table_view *a, const table_view *in, c
     }
     if (!options->offsets)
         return validate_scan(a, in, out, &plain, form, call);
-    table_status status = validate_table("out", out, &all);
-    if (status == TABLE_OK && (!checked_add(in->rows, segments, &wanted) || out->rows != wanted))
-        status = status_fail(TABLE_ERROR_SHAPE,
-                             "in is %zu x %zu and out is %zu x %zu, and with options->offsets it has a row more for "
-                             "each of %zu segments",
-                             in->rows, in->columns, out->rows, out->columns, segments);
-    if (status == TABLE_OK) {
-        rows = view_rows(&all, 0, in->rows);
-        status = validate_scan(a, in, &rows, &plain, form, call);
-    }
-    if (status == TABLE_OK)
-        status = validate_apart("in", &call->scan.in, "out", &all, false);
-    if (status == TABLE_OK)
-        status = refuse_float_products(CALLER_OFFSETS, options->operation, out->type);
+    TRY(validate_table("out", out, &all));
+    if (!checked_add(in->rows, segments, &wanted) || out->rows != wanted)
+        return status_fail(TABLE_ERROR_SHAPE,
+                           "in is %zu x %zu and out is %zu x %zu, and with options->offsets it has a row more for "
+                           "each of %zu segments",
+                           in->rows, in->columns, out->rows, out->columns, segments);
+    rows = view_rows(&all, 0, in->rows);
+    TRY(validate_scan(a, in, &rows, &plain, form, call));
+    TRY(validate_apart("in", &call->scan.in, "out", &all, false));
+    TRY(refuse_float_products(CALLER_OFFSETS, options->operation, out->type));
     if (options->reverse)
         view_mirror(&all);
     call->scan.out = all;
-    return status;
+    return TABLE_OK;
 }
 
 table_status segments_list_named(const struct scan *scan, const struct segments *segments,
@@ -112,16 +108,15 @@ static table_status validate_segments_backend(const struct call *call, const str
                                               enum call_form form) {
     if (!call->backend->copy_rows)
         return TABLE_OK;
-    table_status status =
-        refuse_segments(call, segments_have_rows(segments->kind) ? call->scan.in.rows : segments->count);
+    TRY(refuse_segments(call, segments_have_rows(segments->kind) ? call->scan.in.rows : segments->count));
     const struct table_view *out = &call->scan.out;
     const bool has_starts = segments->has_row_before && out->rows > 0 && out->columns > 0;
-    if (status != TABLE_OK || (call->scan.chunks == 0 && !has_starts))
-        return status;
-    status = refuse_host_tables(CALLER_SEGMENTS,
-                                call->scan.chunks > 0 ? call->device < 0 : backend_device_of(out->data) < 0);
-    if (status != TABLE_OK || form != CALL_ON_STREAM)
-        return status;
+    if (call->scan.chunks == 0 && !has_starts)
+        return TABLE_OK;
+    TRY(refuse_host_tables(CALLER_SEGMENTS,
+                           call->scan.chunks > 0 ? call->device < 0 : backend_device_of(out->data) < 0));
+    if (form != CALL_ON_STREAM)
+        return TABLE_OK;
     if ((segments->data && backend_device_of(segments->data) < 0) ||
         (segments->count_at && backend_device_of(segments->count_at) < 0))
         return status_fail(TABLE_ERROR_BACKEND, "segments: the stream forms on CUDA need them in device memory");

@@ -25,16 +25,16 @@ table_status state_pointer(const char *name, const void *state) {
 }
 
 table_status state_look(const char *name, const void *state, size_t *bytes) {
-    const table_status status = state_pointer(name, state);
-    return status == TABLE_OK ? state_header(name, state, bytes) : status;
+    TRY(state_pointer(name, state));
+    return state_header(name, state, bytes);
 }
 
 /* Looks at a state that must have begun, since otherwise it `is_none`. */
 static table_status state_look_begun(const char *name, const void *state, const char *is_none, size_t *bytes) {
-    const table_status status = state_look(name, state, bytes);
-    if (status == TABLE_OK && *bytes == 0)
+    TRY(state_look(name, state, bytes));
+    if (*bytes == 0)
         return status_fail(TABLE_ERROR_STATE, "%s: has not begun, and %s", name, is_none);
-    return status == TABLE_OK ? state_kept(name, state) : status;
+    return state_kept(name, state);
 }
 
 table_status state_apart(const char *name_a, const void *a, const char *name_b, const void *b, size_t bytes,
@@ -179,14 +179,12 @@ table_status table_state_begin(void *state, table_type type, size_t columns, uin
 table_status table_state_begin_of(void *state, table_operation operation, table_type type, size_t columns,
                                   uint64_t first_row) {
     size_t bytes;
-    table_status status = state_pointer("state", state);
-    if (status == TABLE_OK)
-        status = table_state_bytes_of(operation, type, columns, &bytes);
-    if (status == TABLE_OK && first_row > STATE_ROWS_MOST)
-        status = status_fail(TABLE_ERROR_TOO_LARGE, "first_row %llu is beyond 2^63", (unsigned long long)first_row);
-    if (status == TABLE_OK)
-        state_make(state, element_kept_as(operation, type), columns, first_row);
-    return status;
+    TRY(state_pointer("state", state));
+    TRY(table_state_bytes_of(operation, type, columns, &bytes));
+    if (first_row > STATE_ROWS_MOST)
+        return status_fail(TABLE_ERROR_TOO_LARGE, "first_row %llu is beyond 2^63", (unsigned long long)first_row);
+    state_make(state, element_kept_as(operation, type), columns, first_row);
+    return TABLE_OK;
 }
 
 table_status table_state_describe(const void *state, size_t bytes, table_state_facts *facts) {
@@ -200,9 +198,7 @@ table_status table_state_describe(const void *state, size_t bytes, table_state_f
     if (device >= 0)
         return status_fail(TABLE_ERROR_BACKEND, "state is memory of CUDA device %d; copy it to the host first", device);
     const struct sum_state header = state_copy_header(state);
-    const table_status status = state_header("state", &header, &wanted);
-    if (status != TABLE_OK)
-        return status;
+    TRY(state_header("state", &header, &wanted));
     if (wanted != 0 && bytes != wanted)
         return status_fail(TABLE_ERROR_STATE, "state: %zu bytes, and %llu columns of %s have %zu", bytes,
                            (unsigned long long)header.columns, table_type_name((table_type)header.type), wanted);
@@ -229,9 +225,8 @@ static bool is_size(size_t bytes, table_type type, size_t columns) {
 /* Checks a state that has not begun, with type and columns if they are known. */
 static table_status check_zeros(const void *state, size_t bytes, table_type type, size_t columns) {
     size_t wanted = bytes;
-    const table_status status = type && columns ? table_state_bytes(type, columns, &wanted) : TABLE_OK;
-    if (status != TABLE_OK)
-        return status;
+    if (type && columns)
+        TRY(table_state_bytes(type, columns, &wanted));
     if (type && columns && !is_size(bytes, type, columns))
         return status_fail(TABLE_ERROR_STATE, "state: %zu bytes, and %zu columns of %s have %zu", bytes, columns,
                            table_type_name(type), wanted);
@@ -242,28 +237,23 @@ static table_status check_zeros(const void *state, size_t bytes, table_type type
 
 table_status table_state_check(const void *state, size_t bytes, table_type type, size_t columns) {
     table_state_facts facts;
-    table_status status = state_pointer("state", state);
-    if (status == TABLE_OK)
-        status = table_state_describe(state, bytes, &facts);
-    if (status != TABLE_OK)
-        return status;
+    TRY(state_pointer("state", state));
+    TRY(table_state_describe(state, bytes, &facts));
     if (facts.version == 0)
         return check_zeros(state, bytes, type, columns);
     const struct sum_state *header = state;
-    status = state_kept("state", header);
-    if (status == TABLE_OK)
-        status = state_is_of("state", header, type ? type : facts.type, columns ? columns : facts.columns);
-    return status == TABLE_OK ? state_rows_clean("state", header, header + 1) : status;
+    TRY(state_kept("state", header));
+    TRY(state_is_of("state", header, type ? type : facts.type, columns ? columns : facts.columns));
+    return state_rows_clean("state", header, header + 1);
 }
 
 table_status table_state_rows(const void *state, uint64_t *rows) {
     size_t bytes;
     if (!rows)
         return status_fail(TABLE_ERROR_ARGUMENT, "rows is a null pointer");
-    const table_status status = state_look("state", state, &bytes);
-    if (status == TABLE_OK)
-        *rows = ((const struct sum_state *)state)->rows;
-    return status;
+    TRY(state_look("state", state, &bytes));
+    *rows = ((const struct sum_state *)state)->rows;
+    return TABLE_OK;
 }
 
 int table_state_equal(const void *a, const void *b) {
@@ -275,13 +265,9 @@ int table_state_equal(const void *a, const void *b) {
 /* Both have begun, and right begins where left ends. */
 static table_status check_neighbours(const struct sum_state *left, const struct sum_state *right) {
     size_t left_bytes, right_bytes;
-    table_status status = state_look_begun("left", left, "is no range of rows", &left_bytes);
-    if (status == TABLE_OK)
-        status = state_look_begun("right", right, "is no range of rows", &right_bytes);
-    if (status == TABLE_OK)
-        status = state_fits("right", right, state_element(left), left->columns);
-    if (status != TABLE_OK)
-        return status;
+    TRY(state_look_begun("left", left, "is no range of rows", &left_bytes));
+    TRY(state_look_begun("right", right, "is no range of rows", &right_bytes));
+    TRY(state_fits("right", right, state_element(left), left->columns));
     if (left->first + left->rows != right->first)
         return status_fail(TABLE_ERROR_STATE, "right: begins at row %llu, and left ends at %llu",
                            (unsigned long long)right->first, (unsigned long long)(left->first + left->rows));
@@ -294,10 +280,9 @@ static table_status check_neighbours(const struct sum_state *left, const struct 
 }
 
 table_status table_state_join(void *left, const void *right) {
-    const table_status status = check_neighbours(left, right);
-    if (status == TABLE_OK)
-        state_append(left, right);
-    return status;
+    TRY(check_neighbours(left, right));
+    state_append(left, right);
+    return TABLE_OK;
 }
 
 table_status table_state_sums(const void *state, void *row) {
@@ -306,19 +291,16 @@ table_status table_state_sums(const void *state, void *row) {
     size_t bytes;
     if (!row)
         return status_fail(TABLE_ERROR_ARGUMENT, "row is a null pointer");
-    table_status status = state_look_begun("state", state, "has no sums", &bytes);
-    if (status == TABLE_OK && header->first != 0)
-        status = status_fail(TABLE_ERROR_STATE, "state: begins at row %llu, and the sums above it are not known",
-                             (unsigned long long)header->first);
-    if (status == TABLE_OK)
-        status = validate_row("row", row, header->columns, (table_type)header->type, &view);
-    if (status == TABLE_OK && backend_device_of(row) >= 0)
-        status = status_fail(TABLE_ERROR_BACKEND, "row is memory of CUDA device %d", backend_device_of(row));
+    TRY(state_look_begun("state", state, "has no sums", &bytes));
+    if (header->first != 0)
+        return status_fail(TABLE_ERROR_STATE, "state: begins at row %llu, and the sums above it are not known",
+                           (unsigned long long)header->first);
+    TRY(validate_row("row", row, header->columns, (table_type)header->type, &view));
+    if (backend_device_of(row) >= 0)
+        return status_fail(TABLE_ERROR_BACKEND, "row is memory of CUDA device %d", backend_device_of(row));
     const uintptr_t place = (uintptr_t)row, begin = (uintptr_t)state;
-    if (status == TABLE_OK && place < begin + bytes &&
-        begin < place + header->columns * table_type_size((table_type)header->type))
-        status = status_fail(TABLE_ERROR_OVERLAP, "state and row share memory");
-    if (status == TABLE_OK)
-        state_sums(header, row, true);
-    return status;
+    if (place < begin + bytes && begin < place + header->columns * table_type_size((table_type)header->type))
+        return status_fail(TABLE_ERROR_OVERLAP, "state and row share memory");
+    state_sums(header, row, true);
+    return TABLE_OK;
 }

@@ -18,16 +18,15 @@ enum { FIRST_RISING, FIRST_FALLING = STATE_RUN_LEVELS, FIRST_END = 2 * STATE_RUN
 static table_status put_start(const struct call *call, struct sum_state *state) {
     const struct scan *scan = &call->scan;
     const size_t row_bytes = scan_row_bytes(scan), bytes = backend_carry_bytes(call->backend, scan);
-    table_status status = TABLE_OK;
-    for (unsigned slot = STATE_START; slot <= state_last_start(scan->element) && status == TABLE_OK; slot++) {
+    for (unsigned slot = STATE_START; slot <= state_last_start(scan->element); slot++) {
         char *const row = state_row(state, row_bytes, slot), *const values = row + row_bytes - bytes;
-        status = call->backend->copy(scan, values, scan->carry_in, bytes);
-        if (status == TABLE_OK && bytes < row_bytes)
-            status = call->backend->wait(scan);
-        if (status == TABLE_OK && bytes < row_bytes)
+        TRY(call->backend->copy(scan, values, scan->carry_in, bytes));
+        if (bytes < row_bytes) {
+            TRY(call->backend->wait(scan));
             scan->element->take(row, values, scan->in.columns);
+        }
     }
-    return status;
+    return TABLE_OK;
 }
 
 table_status state_fetch(const struct call *call, struct sum_state **fetched) {
@@ -137,30 +136,28 @@ static void release(const struct appending *work) {
 
 /* The runs from row `first` of the table on; stage 1 writes into the second of its rows. */
 static table_status count_runs(struct appending *work, uint64_t levels, bool rising, size_t first) {
-    table_status status = TABLE_OK;
-    for (unsigned level; levels != 0 && status == TABLE_OK; levels ^= (uint64_t)1 << level) {
+    for (unsigned level; levels != 0; levels ^= (uint64_t)1 << level) {
         level = (unsigned)(rising ? __builtin_ctzll(levels) : 63 - __builtin_clzll(levels));
         char *const before = work->host + ((rising ? FIRST_RISING : FIRST_FALLING) + level) * work->row_bytes;
-        status = count_rows(work, work->scan, first, (size_t)1 << level, before);
+        TRY(count_rows(work, work->scan, first, (size_t)1 << level, before));
         first += (size_t)1 << level;
     }
-    return status;
+    return TABLE_OK;
 }
 
 static table_status count_levels(struct appending *work) {
     const struct scan *scan = work->scan;
     const size_t inner = scan->in.rows - work->rising - work->falling;
-    table_status status = count_runs(work, work->rising, true, 0);
-    if (status == TABLE_OK)
-        status = count_runs(work, work->falling, false, scan->in.rows - work->falling);
-    if (status == TABLE_OK && work->count > 0)
-        status = count_rows(work, scan, work->rising, inner, work->levels[0].seeds);
-    for (unsigned i = 1; i < work->count && status == TABLE_OK; i++) {
+    TRY(count_runs(work, work->rising, true, 0));
+    TRY(count_runs(work, work->falling, false, scan->in.rows - work->falling));
+    if (work->count > 0)
+        TRY(count_rows(work, scan, work->rising, inner, work->levels[0].seeds));
+    for (unsigned i = 1; i < work->count; i++) {
         const struct total_level *below = &work->levels[i - 1];
         const struct scan totals = plan_sums_scan(scan, below->seeds + work->row_bytes, below->rows);
-        status = count_rows(work, &totals, below->head, work->levels[i].rows * STATE_UNIT, work->levels[i].seeds);
+        TRY(count_rows(work, &totals, below->head, work->levels[i].rows * STATE_UNIT, work->levels[i].seeds));
     }
-    return status;
+    return TABLE_OK;
 }
 
 /* Heads from level 0 up, then tails from the highest down, to the host's rows after the runs. */
@@ -168,16 +165,15 @@ static table_status copy_ends(const struct appending *work) {
     const struct backend *backend = work->backend;
     const size_t row_bytes = work->row_bytes;
     char *to = work->host + (1 + FIRST_END) * row_bytes;
-    table_status status = TABLE_OK;
-    for (unsigned i = 0; i < 2 * work->count && status == TABLE_OK; i++) {
+    for (unsigned i = 0; i < 2 * work->count; i++) {
         const bool is_head = i < work->count;
         const struct total_level *level = &work->levels[is_head ? i : 2 * work->count - 1 - i];
         const size_t rows = is_head ? level->head : level->tail, from = is_head ? 0 : level->rows - level->tail;
         if (rows > 0)
-            status = backend->copy(work->scan, to, level->seeds + (1 + from) * row_bytes, rows * row_bytes);
+            TRY(backend->copy(work->scan, to, level->seeds + (1 + from) * row_bytes, rows * row_bytes));
         to += rows * row_bytes;
     }
-    return status;
+    return TABLE_OK;
 }
 
 static void append_totals(const struct appending *work) {
@@ -205,17 +201,16 @@ table_status state_begin_rows(struct appending *work) {
         return TABLE_OK;
     work->row_bytes = scan_row_bytes(work->scan);
     cut_rows(work);
-    table_status status = allocate(work);
-    if (status == TABLE_OK)
-        status = count_levels(work);
-    return status == TABLE_OK && !work->tell_seconds ? copy_ends(work) : status;
+    TRY(allocate(work));
+    TRY(count_levels(work));
+    return !work->tell_seconds ? copy_ends(work) : TABLE_OK;
 }
 
 static table_status copy_timed(struct appending *work) {
     const double counted = seconds_now();
-    const table_status status = wait_after(work->backend, work->scan, copy_ends(work));
+    TRY(wait_after(work->backend, work->scan, copy_ends(work)));
     *work->tell_seconds = seconds_now() - counted;
-    return status;
+    return TABLE_OK;
 }
 
 table_status state_end_rows(struct appending *work, table_status begun) {

@@ -66,16 +66,12 @@ table_status table_state_save(const void *state, void *to, size_t bytes) {
     size_t wanted;
     if (!to)
         return status_fail(TABLE_ERROR_ARGUMENT, "to is a null pointer");
-    table_status status = state_look("state", state, &wanted);
-    if (status != TABLE_OK)
-        return status;
+    TRY(state_look("state", state, &wanted));
     if (wanted == 0)
         return status_fail(TABLE_ERROR_STATE, "state: has not begun, and has no type and columns to be saved with");
     if (bytes < wanted)
         return status_fail(TABLE_ERROR_ARGUMENT, "bytes: %zu at `to`, and the state has %zu", bytes, wanted);
-    status = state_apart("state", state, "to", to, wanted, true);
-    if (status != TABLE_OK)
-        return status;
+    TRY(state_apart("state", state, "to", to, wanted, true));
     struct sum_state header = state_copy_header(state);
     header.version = STATE_SAVED_VERSION;
     header.checksum = checksum(header, (const struct sum_state *)state + 1, wanted);
@@ -99,17 +95,11 @@ static table_status check_saved(const void *from, size_t bytes, const struct sum
 
 table_status table_state_load(const void *from, size_t bytes, void *state) {
     table_state_facts facts;
-    table_status status = state_pointer("state", state);
-    if (status == TABLE_OK)
-        status = table_state_describe(from, bytes, &facts);
-    if (status == TABLE_OK)
-        status = state_apart("from", from, "state", state, bytes, true);
-    if (status != TABLE_OK)
-        return status;
+    TRY(state_pointer("state", state));
+    TRY(table_state_describe(from, bytes, &facts));
+    TRY(state_apart("from", from, "state", state, bytes, true));
     struct sum_state header = state_copy_header(from);
-    status = check_saved(from, bytes, &header);
-    if (status != TABLE_OK)
-        return status;
+    TRY(check_saved(from, bytes, &header));
     header.version = STATE_VERSION;
     header.checksum = 0;
     if (state != from)

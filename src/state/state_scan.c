@@ -12,11 +12,8 @@ static const char name[] = "options->state";
 /* What a header that is right in itself may not be for this call. */
 static table_status inspect_begun(const struct call *call, const struct sum_state *header) {
     const struct scan *scan = &call->scan;
-    table_status status = state_fits(name, header, scan->element, scan->in.columns);
-    if (status == TABLE_OK)
-        status = state_kept(name, header);
-    if (status != TABLE_OK)
-        return status;
+    TRY(state_fits(name, header, scan->element, scan->in.columns));
+    TRY(state_kept(name, header));
     if (scan->carry_in && call->form != CALL_ON_STREAM)
         return status_fail(TABLE_ERROR_ARGUMENT, "options->carry_in: the sum of %s has begun, and has its start", name);
     if (header->first != 0 && call->form != CALL_FOR_TOTALS)
@@ -49,26 +46,21 @@ table_status state_inspect(struct call *call) {
     size_t bytes;
     if (!scan->state)
         return TABLE_OK;
-    table_status status = TABLE_OK;
     if (call->backend->copy_rows && backend_device_of(scan->state) < 0) {
         memcpy(header, scan->state, sizeof *header); /* without a word to the device */
     } else {
-        status = call->backend->copy(scan, header, scan->state, sizeof *header);
-        if (status == TABLE_OK)
-            status = call->backend->wait(scan);
+        TRY(call->backend->copy(scan, header, scan->state, sizeof *header));
+        TRY(call->backend->wait(scan));
     }
-    if (status == TABLE_OK)
-        status = state_header(name, header, &bytes);
-    if (status == TABLE_OK && bytes > 0)
-        status = inspect_begun(call, header);
-    if (status != TABLE_OK)
-        return status;
+    TRY(state_header(name, header, &bytes));
+    if (bytes > 0)
+        TRY(inspect_begun(call, header));
     scan->begins = bytes == 0;
     if (scan->begins)
         *header = state_new_header(scan->element, scan->in.columns, 0);
-    status = inspect_sizes(scan, header);
+    TRY(inspect_sizes(scan, header));
     scan->first_row = header->rows;
     scan->header_before = &call->before;
     plan_chunks(scan);
-    return status;
+    return TABLE_OK;
 }

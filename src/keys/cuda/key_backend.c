@@ -3,6 +3,7 @@
 
 #include "cuda/runtime.h"
 #include "keys/keys.h"
+#include "status.h"
 
 static struct kernel_keys kernel_keys_of(const struct scan *scan, const struct digit_pass *pass) {
     return (struct kernel_keys){.keys = pass->keys.data,
@@ -57,9 +58,9 @@ static table_status digit_scatter(const struct scan *scan, const struct digit_pa
                                        .values_from = move->values_from,
                                        .values = move->values,
                                        .value_bytes = move->value_bytes};
-    const table_status status = cuda_check(
-        cudaMemsetAsync(workspace, 0, scatter_bytes(pass, move->value_bytes), scan->stream), "clearing the workspace");
-    return status == TABLE_OK ? cuda_check(kernel_digit_scatter(&keys, &places, workspace), "digit scatter") : status;
+    TRY(cuda_check(cudaMemsetAsync(workspace, 0, scatter_bytes(pass, move->value_bytes), scan->stream),
+                   "clearing the workspace"));
+    return cuda_check(kernel_digit_scatter(&keys, &places, workspace), "digit scatter");
 }
 
 static table_status gather(const struct scan *scan, const struct gather *order) {
