@@ -108,13 +108,6 @@ DEVICE void store_slot(const lanes_pass &pass, TARGET to, unsigned rows, const l
     }
 }
 
-/* Adds the total to the left of a lane's rows, `more`, to each of them. */
-template <class SUM, unsigned EACH> DEVICE void add_to_rows(SUM more, SUM (&rows)[EACH]) {
-    UNROLL
-    for (unsigned k = 0; k < EACH; k++)
-        rows[k] = combine(more, rows[k]);
-}
-
 /* Calls add(left) with each total to the left of a part in its unit, given the totals of all parts, the lowest level
  * first. */
 template <unsigned HALF, class SUM, class ADD>
@@ -291,16 +284,11 @@ static bool make_lanes(const kernel_batch &batch, lanes_pass &pass) {
 
 int run_batch_lanes(const kernel_batch &batch) {
     lanes_pass pass = {};
-    kernel_pass types = {};
     if (!make_lanes(batch, pass))
         return static_cast<int>(cudaErrorNotSupported);
-    types.in = batch.in;
-    types.out = batch.out;
-    types.in_type = batch.in_type;
-    types.out_type = batch.out_type;
     const unsigned warps = pass.warps > 1 ? pass.warps : LANES_APART;
     const unsigned slots = WARP_LANES / pass.down * (pass.warps > 1 ? 1 : LANES_APART); /* of a block */
-    return run_types(types, [&](auto pair) {
+    return run_types(pass_of_table(batch), [&](auto pair) {
         typedef typename decltype(pair)::Input Input;
         typedef typename decltype(pair)::Sum Sum;
         const auto kernel =

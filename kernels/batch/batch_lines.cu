@@ -143,15 +143,10 @@ static bool make_lines(const kernel_batch &batch, lines_pass &pass) {
 int run_batch_lines(const kernel_batch &batch) {
     constexpr size_t MOST_BLOCKS = size_t(1) << 30;
     lines_pass pass = {};
-    kernel_pass types = {};
     if (!make_lines(batch, pass))
         return static_cast<int>(cudaErrorNotSupported);
-    types.in = batch.in;
-    types.out = batch.out;
-    types.in_type = batch.in_type;
-    types.out_type = batch.out_type;
     const unsigned blocks = static_cast<unsigned>(pass.blocks < MOST_BLOCKS ? pass.blocks : MOST_BLOCKS);
-    return run_types(types, [&](auto pair) {
+    return run_types(pass_of_table(batch), [&](auto pair) {
         typedef typename decltype(pair)::Input Input;
         typedef typename decltype(pair)::Sum Sum;
         constexpr unsigned COUNT = VECTOR_BYTES / sizeof(Sum);

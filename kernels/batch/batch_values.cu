@@ -129,9 +129,7 @@ template <class SUM> DEVICE SUM scan_batch_unit(const batch_pass &pass, const ba
     scan_lanes(rows, pass.lanes);
     const SUM total =
         warp_shuffle(WARP_ALL, rows[UNIT_EACH - 1], thread_index() % WARP_LANES - lane.in_group + pass.lanes - 1);
-    UNROLL
-    for (unsigned k = 0; k < UNIT_EACH; k++)
-        rows[k] = combine(prefix, rows[k]);
+    add_to_rows(prefix, rows);
     UNROLL
     for (unsigned k = 0; k < UNIT_EACH; k++)
         own[k] = rows[k];
@@ -211,8 +209,7 @@ int kernel_run_batch(const kernel_batch *batch) {
         return error;
     batch_pass pass = {};
     pass.batch = *batch;
-    pass.any = any_type{static_cast<uint8_t>(batch->in_type), static_cast<uint8_t>(type_bytes(batch->in_type)),
-                        !is_aligned(batch->in, batch->in_type), false};
+    pass.any = any_type_of(batch->in, batch->in_type, false);
     pass.result = kind_of_result(batch->out_type);
     pass.out_by_bytes = !is_aligned(batch->out, batch->out_type);
     pass.is_signed = type_is_signed_integer(batch->out_type);

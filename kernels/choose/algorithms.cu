@@ -30,13 +30,12 @@ static bool takes_all(const kernel_problem *) { return true; }
 
 static size_t no_workspace(const kernel_pass *) { return 0; }
 
-/* The part of an algorithm that has the pass's pair of types. */
-template <class ALGORITHM, int PART = 0>
-static int run_part_of(const kernel_pass *pass, const kernel_carry *carry, void *workspace) {
+/* The part of an algorithm that has the pair of types of a pass, or of a batch; the other arguments are run()'s. */
+template <class ALGORITHM, int PART = 0, class PASS, class... A> static int run_part_of(const PASS *pass, A... a) {
     if constexpr (PART < ALGORITHM::PARTS) {
         if (part_of_types(pass->in_type, pass->out_type) == PART)
-            return ALGORITHM::template run<PART>(pass, carry, workspace);
-        return run_part_of<ALGORITHM, PART + 1>(pass, carry, workspace);
+            return ALGORITHM::template run<PART>(pass, a...);
+        return run_part_of<ALGORITHM, PART + 1>(pass, a...);
     }
     return static_cast<int>(cudaErrorNotSupported);
 }
@@ -59,16 +58,6 @@ static int run_wave(const kernel_pass *pass, const kernel_carry *carry, void *wo
     return error == 0 ? run_part_of<algorithm_wave>(pass, carry, workspace) : error;
 }
 
-/* The part that has the types of a batch. */
-template <int PART = 0> static int run_batch_panels(const kernel_batch *batch, void *workspace) {
-    if constexpr (PART < algorithm_batch::PARTS) {
-        if (part_of_types(batch->in_type, batch->out_type) == PART)
-            return algorithm_batch::run<PART>(batch, workspace);
-        return run_batch_panels<PART + 1>(batch, workspace);
-    }
-    return static_cast<int>(cudaErrorNotSupported);
-}
-
 /* Batches of long tables of few columns, with at least a tile for each multiprocessor. A partial tile costs as much as
  * a whole one: so at least three quarters of the tiles' rows must be in the tables.
  * docs/lab/2026-11-28.md#several-tables-in-registers */
@@ -88,7 +77,9 @@ size_t kernel_batch_panels_workspace(const kernel_batch *batch, unsigned process
     return algorithm_buffered::workspace(&wide);
 }
 
-int kernel_run_batch_panels(const kernel_batch *batch, void *workspace) { return run_batch_panels(batch, workspace); }
+int kernel_run_batch_panels(const kernel_batch *batch, void *workspace) {
+    return run_part_of<algorithm_batch>(batch, workspace);
+}
 
 const kernel_algorithm kernel_algorithms[] = {
     {"alone", 75, alone_takes, false, true, no_workspace, run_alone},

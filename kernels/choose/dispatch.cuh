@@ -34,9 +34,22 @@ static inline bool is_aligned(const void *data, table_type type) {
     return reinterpret_cast<uintptr_t>(data) % type_bytes(type) == 0;
 }
 
+static inline any_type any_type_of(const void *data, table_type type, bool without_nan) {
+    return any_type{static_cast<uint8_t>(type), static_cast<uint8_t>(type_bytes(type)), !is_aligned(data, type),
+                    without_nan};
+}
 static inline any_type any_type_of(const kernel_pass &pass) {
-    return any_type{static_cast<uint8_t>(pass.in_type), static_cast<uint8_t>(type_bytes(pass.in_type)),
-                    !is_aligned(pass.in, pass.in_type), pass.load.without_nan};
+    return any_type_of(pass.in, pass.in_type, pass.load.without_nan);
+}
+template <class SUM> static loose_target<SUM> loose_target_of(void *out, table_type type) {
+    return loose_target<SUM>{static_cast<unsigned char *>(out), kind_of_result(type), !is_aligned(out, type)};
+}
+
+/* Calls run(float()) or run(double()). */
+template <class RUN> static int with_float(table_type type, const RUN &run) {
+    if (type == TABLE_F32)
+        return run(float());
+    return type == TABLE_F64 ? run(double()) : static_cast<int>(cudaErrorInvalidValue);
 }
 
 /* Whether each row of sums begins on a sector of memory, if the first one does. */
@@ -116,21 +129,13 @@ template <class SUM, class LAUNCHER> static int run_packed(const kernel_pass &pa
     return run_tile_shape<packed_shape<SUM, 16>>(pass, launcher);
 }
 
-/* A lane a column. */
-template <class INPUT, class SUM, class LAUNCHER>
+/* A lane a column: the fewest lanes that a row fits in, a power of two, or as many as a line has sums. */
+template <class INPUT, class SUM, class LAUNCHER, unsigned LANES = 1>
 static int run_scalars(const kernel_pass &pass, const LAUNCHER &launcher) {
-    constexpr unsigned WIDEST = WIDEST_ROW_BYTES / sizeof(SUM);
-    if (pass.columns <= 1)
-        return run_tile_shape<tile_shape<INPUT, SUM, 1, 1, 1, 1>>(pass, launcher);
-    if (pass.columns <= 2)
-        return run_tile_shape<tile_shape<INPUT, SUM, 1, 1, 2, 1>>(pass, launcher);
-    if (pass.columns <= 4)
-        return run_tile_shape<tile_shape<INPUT, SUM, 1, 1, 4, 1>>(pass, launcher);
-    if (pass.columns <= 8)
-        return run_tile_shape<tile_shape<INPUT, SUM, 1, 1, 8, 1>>(pass, launcher);
-    if (pass.columns <= 16)
-        return run_tile_shape<tile_shape<INPUT, SUM, 1, 1, 16, 1>>(pass, launcher);
-    return run_tile_shape<tile_shape<INPUT, SUM, 1, 1, WIDEST, 1>>(pass, launcher);
+    if constexpr (LANES < WIDEST_ROW_BYTES / sizeof(SUM))
+        if (pass.columns > LANES)
+            return run_scalars<INPUT, SUM, LAUNCHER, 2 * LANES>(pass, launcher);
+    return run_tile_shape<tile_shape<INPUT, SUM, 1, 1, LANES, 1>>(pass, launcher);
 }
 
 /* Rows of whole vectors, `vectors` across a row; a panel has at most 128 bytes, or a wide one 256. */

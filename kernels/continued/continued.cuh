@@ -53,10 +53,6 @@ template <class SUM> struct continued_place {
     DEVICE unsigned ahead(unsigned level) const {
         return is_top(level) ? 0 : static_cast<unsigned>(first_of(level)) % UNIT_ROWS;
     }
-    /* The place of entry `number` of a level. */
-    DEVICE size_t place_of(unsigned level, uint64_t number) const {
-        return static_cast<size_t>(number - first_of(level)) + ahead(level);
-    }
 };
 
 /* Whether a run ends with row `row`, of the runs that the first `count` rows (or entries) of an aligned run are made

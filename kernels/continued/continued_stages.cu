@@ -196,9 +196,7 @@ template <class INPUT, class SUM, unsigned ACROSS> KERNEL LAUNCH_BOUNDS(COLUMN_T
     scan_column<SUM>(rows);
     const size_t at = (unit + ahead) * pass.columns + column;
     const SUM prefix = active ? pass.level[0].prefixes[at] : sum_identity<SUM>();
-    UNROLL
-    for (unsigned k = 0; k < UNIT_EACH; k++)
-        rows[k] = combine(prefix, rows[k]);
+    add_to_rows(prefix, rows);
     put_column<SUM>(own_column(memory[0]), rows);
     warp_barrier(WARP_ALL);
     SUM *const own = own_column(memory[0]);
@@ -233,16 +231,7 @@ template <class INPUT, class SUM, unsigned ACROSS> KERNEL LAUNCH_BOUNDS(COLUMN_T
     });
 }
 
-/* How many columns lie across a block, and the launches of it. */
-template <class RUN> static int run_across(size_t columns, const RUN &run) {
-    if (columns == 1)
-        return run(std::integral_constant<unsigned, 1>());
-    if (columns == 2)
-        return run(std::integral_constant<unsigned, 2>());
-    if (columns <= 4)
-        return run(std::integral_constant<unsigned, 4>());
-    return run(std::integral_constant<unsigned, 8>());
-}
+/* The launches of blocks of columns. */
 template <unsigned ACROSS, class... P, class... A>
 static int launch_columns(void (*kernel)(P...), size_t units, size_t columns, void *stream, A... arguments) {
     const size_t panels = (columns + ACROSS - 1) / ACROSS;
@@ -286,8 +275,7 @@ static continued_pass<SUM> make_continued(const kernel_pass &pass, const kernel_
     continued_pass<SUM> made = {pass.in,        pass.out,        pass.rows,          pass.columns,
                                 pass.in_stride, pass.out_stride, pass.exclusive != 0};
     made.any = any_type_of(pass);
-    made.loose = loose_target<SUM>{static_cast<unsigned char *>(pass.out), kind_of_result(pass.out_type),
-                                   !is_aligned(pass.out, pass.out_type)};
+    made.loose = loose_target_of<SUM>(pass.out, pass.out_type);
     made.from = static_cast<const sum_state *>(continued.from);
     made.to = static_cast<sum_state *>(continued.to);
     made.carry_out = static_cast<SUM *>(continued.carry_out);
@@ -307,10 +295,8 @@ static int run_stages(const continued_pass<SUM> &pass, void *stream) {
     const size_t units = pass.rows / UNIT_ROWS + 2;
     const auto groups = [&](unsigned level) { return (pass.level[level].entries + UNIT_ROWS - 1) / UNIT_ROWS; };
     const size_t cells = pass.levels > 1 ? pass.level[0].entries * pass.columns : pass.columns;
-    const size_t blocks = (cells + OPEN_THREADS - 1) / OPEN_THREADS;
     const unsigned narrow = static_cast<unsigned>((pass.columns + OPEN_THREADS - 1) / OPEN_THREADS);
-    int error = launch(open_kernel<SUM>, static_cast<unsigned>(blocks < OPEN_BLOCKS ? blocks : OPEN_BLOCKS),
-                       OPEN_THREADS, 0, stream, pass);
+    int error = launch(open_kernel<SUM>, grid_for(cells, OPEN_THREADS, OPEN_BLOCKS), OPEN_THREADS, 0, stream, pass);
     if (error == 0)
         error = launch_columns<ACROSS>(totals_kernel<INPUT, SUM, ACROSS>, units, pass.columns, stream, pass, 0u);
     for (unsigned level = 1; error == 0 && level < pass.levels; level++)
@@ -345,7 +331,7 @@ int kernel_run_continued(const kernel_pass *pass, const kernel_continued *contin
     });
     if (error != static_cast<int>(cudaErrorNotSupported))
         return error;
-    return kernel_sum_bytes(pass->out_type) == sizeof(float)
-               ? run_continued<any_value<float>, float>(*pass, *continued, workspace)
-               : run_continued<any_value<double>, double>(*pass, *continued, workspace);
+    return with_float(table_sum_type(pass->out_type), [&](auto sum) {
+        return run_continued<any_value<decltype(sum)>, decltype(sum)>(*pass, *continued, workspace);
+    });
 }

@@ -291,9 +291,7 @@ template <class SUM> KERNEL LAUNCH_BOUNDS(EDGE_THREADS<SUM>, 1) edge_kernel(edge
     if (is_last)
         block.leave_above(to, state);
     scan_column<SUM>(rows);
-    UNROLL
-    for (unsigned k = 0; k < UNIT_EACH; k++)
-        rows[k] = combine(prefix, rows[k]);
+    add_to_rows(prefix, rows);
     warp_barrier(WARP_ALL); /* all lanes have read the runs */
     block.finish(rows, state, ends);
     if (!all) {
@@ -319,8 +317,7 @@ template <class SUM>
 static int run_edges(const kernel_pass &pass, const kernel_continued &continued, const kernel_prologue &prologue) {
     edge_pass<SUM> made = {};
     made.in = pass.in;
-    made.out = loose_target<SUM>{static_cast<unsigned char *>(pass.out), kind_of_result(pass.out_type),
-                                 !is_aligned(pass.out, pass.out_type)};
+    made.out = loose_target_of<SUM>(pass.out, pass.out_type);
     made.any = any_type_of(pass);
     made.rows = pass.rows;
     made.columns = pass.columns;
@@ -357,12 +354,6 @@ static int run_edges(const kernel_pass &pass, const kernel_continued &continued,
 
 int kernel_run_prologue_epilogue(const kernel_pass *pass, const kernel_continued *continued,
                                  const kernel_prologue *prologue) {
-    switch (table_sum_type(pass->out_type)) {
-    case TABLE_F32:
-        return run_edges<float>(*pass, *continued, *prologue);
-    case TABLE_F64:
-        return run_edges<double>(*pass, *continued, *prologue);
-    default:
-        return static_cast<int>(cudaErrorInvalidValue);
-    }
+    return with_float(table_sum_type(pass->out_type),
+                      [&](auto sum) { return run_edges<decltype(sum)>(*pass, *continued, *prologue); });
 }

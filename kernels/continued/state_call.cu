@@ -146,10 +146,7 @@ template <class OPS> static state_pass<OPS> make_state_pass(const kernel_state_c
     return pass;
 }
 
-static unsigned blocks_for(size_t cells) {
-    const size_t blocks = (cells + STATE_THREADS - 1) / STATE_THREADS;
-    return static_cast<unsigned>(blocks < STATE_BLOCKS_MOST ? blocks : STATE_BLOCKS_MOST);
-}
+static unsigned blocks_for(size_t cells) { return grid_for(cells, STATE_THREADS, STATE_BLOCKS_MOST); }
 
 template <class OPS> static int enter(const kernel_state_call &call, const state_pass<OPS> &pass) {
     const int error =

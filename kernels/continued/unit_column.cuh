@@ -44,6 +44,17 @@ template <unsigned ACROSS> struct column_place {
     }
 };
 
+/* Calls run(how many columns lie across a block, as a constant). */
+template <class RUN> static int run_across(size_t columns, const RUN &run) {
+    if (columns == 1)
+        return run(std::integral_constant<unsigned, 1>());
+    if (columns == 2)
+        return run(std::integral_constant<unsigned, 2>());
+    if (columns <= 4)
+        return run(std::integral_constant<unsigned, 4>());
+    return run(std::integral_constant<unsigned, COLUMN_WARPS>());
+}
+
 /* The warp's column in shared memory, and from there to its lanes and back. */
 template <class SUM> DEVICE SUM *own_column(SUM (*columns)[COLUMN_PITCH]) {
     return columns[thread_index() / WARP_LANES];
@@ -57,6 +68,13 @@ template <class SUM> DEVICE void put_column(SUM *column, const lane_rows<SUM> &r
     UNROLL
     for (unsigned k = 0; k < UNIT_EACH; k++)
         column[column_at(thread_index() % WARP_LANES * UNIT_EACH) + k] = rows[k];
+}
+
+/* Adds `more`, the total to the left of a lane's rows, to each of them. */
+template <class SUM, unsigned EACH> DEVICE void add_to_rows(SUM more, SUM (&rows)[EACH]) {
+    UNROLL
+    for (unsigned k = 0; k < EACH; k++)
+        rows[k] = combine(more, rows[k]);
 }
 
 /* P of the tree of tuplescan/prefix_sum.h, in place, by a group of lanes: a power of two of them, side by side. */

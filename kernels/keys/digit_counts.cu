@@ -21,14 +21,6 @@ template <class KEY> static int run_digits(const kernel_keys &keys, const kernel
 }
 
 int kernel_digit_counts(const kernel_keys *keys, const kernel_counters *counters) {
-    switch (table_type_size(keys->type)) {
-    case 1:
-        return run_digits<uint8_t>(*keys, *counters);
-    case 2:
-        return run_digits<uint16_t>(*keys, *counters);
-    case 4:
-        return run_digits<uint32_t>(*keys, *counters);
-    default:
-        return run_digits<uint64_t>(*keys, *counters);
-    }
+    return with_word(table_type_size(keys->type),
+                     [&](auto key) { return run_digits<decltype(key)>(*keys, *counters); });
 }

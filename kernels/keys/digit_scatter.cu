@@ -200,14 +200,6 @@ int kernel_digit_scatter(const kernel_keys *keys, const kernel_move *move, void 
     pass.values_to = move->values;
     if (keys->bits > SCATTER_BITS)
         return static_cast<int>(cudaErrorInvalidValue);
-    switch (table_type_size(keys->type)) {
-    case 1:
-        return run_scatter<uint8_t>(pass, move->value_bytes, keys->stream);
-    case 2:
-        return run_scatter<uint16_t>(pass, move->value_bytes, keys->stream);
-    case 4:
-        return run_scatter<uint32_t>(pass, move->value_bytes, keys->stream);
-    default:
-        return run_scatter<uint64_t>(pass, move->value_bytes, keys->stream);
-    }
+    return with_word(table_type_size(keys->type),
+                     [&](auto key) { return run_scatter<decltype(key)>(pass, move->value_bytes, keys->stream); });
 }

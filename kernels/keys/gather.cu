@@ -1,4 +1,5 @@
 /* Values fetched in an order. A thread has the same word of some values; words are as wide as the values allow. */
+#include "choose/sizes.cuh"
 #include "tile/vector.cuh"
 
 #include "kernels.h"
@@ -26,9 +27,8 @@ template <class WORD> KERNEL LAUNCH_BOUNDS(GATHER_THREADS, 1) gather_kernel(gath
 template <class WORD> static int run_gather(gather_pass pass, size_t value_bytes, void *stream) {
     constexpr size_t BLOCKS_MOST = 1 << 16;
     pass.words = value_bytes / sizeof(WORD);
-    const size_t blocks = (pass.count * pass.words - 1) / GATHER_THREADS + 1;
-    return launch(gather_kernel<WORD>, static_cast<unsigned>(blocks < BLOCKS_MOST ? blocks : BLOCKS_MOST),
-                  GATHER_THREADS, 0, stream, pass);
+    return launch(gather_kernel<WORD>, grid_for(pass.count * pass.words, GATHER_THREADS, BLOCKS_MOST), GATHER_THREADS,
+                  0, stream, pass);
 }
 
 int kernel_gather(void *to, const void *from, size_t value_bytes, const void *order, size_t order_bytes, size_t count,

@@ -116,11 +116,10 @@ struct weights_launcher {
         pass.shared = sums * warps <= WEIGHTS_SHARED_MOST;
         if (!pass.shared)
             warps = WEIGHTS_WARPS_MOST;
-        const size_t blocks = (pass.chunks - 1) / warps + 1;
         /* The kernel names shared memory in any case, so a launch always has some. */
         const size_t shared = pass.shared ? sums * warps : sizeof(double);
-        return launch(weigh_kernel<BINS>, static_cast<unsigned>(blocks < BLOCKS_MOST ? blocks : BLOCKS_MOST),
-                      warps * WARP_LANES, shared, histogram->stream, pass, bins);
+        return launch(weigh_kernel<BINS>, grid_for(pass.chunks, warps, BLOCKS_MOST), warps * WARP_LANES, shared,
+                      histogram->stream, pass, bins);
     }
 };
 

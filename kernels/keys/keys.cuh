@@ -5,6 +5,7 @@
 
 #include <type_traits>
 
+#include "choose/sizes.cuh"
 #include "kernels.h"
 #include "tile/vector.cuh"
 #include "types.h"

@@ -13,7 +13,7 @@ DEVICE void put_mark(void *data, ptrdiff_t element, int64_t mark) {
     store_any(bytes, reinterpret_cast<uintptr_t>(bytes) % sizeof mark != 0, mark);
 }
 
-constexpr unsigned MARK_THREADS = 256;
+constexpr unsigned MARK_THREADS = 256, MARK_BLOCKS = 1 << 14;
 template <class BITS> KERNEL LAUNCH_BOUNDS(MARK_THREADS, 1) mark_extremes_kernel(extreme_marks to, extreme_rule rule) {
     const size_t cells = to.rows * to.columns, all = cells * to.ranges.count;
     const BITS magnitude = static_cast<BITS>(rule.magnitude), infinity = static_cast<BITS>(rule.infinity);
@@ -35,21 +35,12 @@ template <class BITS> KERNEL LAUNCH_BOUNDS(MARK_THREADS, 1) mark_extremes_kernel
 }
 
 int kernel_mark_extremes(const struct extreme_marks *marks, void *stream) {
-    constexpr size_t MOST_BLOCKS = 1 << 14;
     const size_t cells = marks->rows * marks->columns * marks->ranges.count;
-    const size_t wanted = (cells + MARK_THREADS - 1) / MARK_THREADS;
-    const unsigned blocks = static_cast<unsigned>(wanted < MOST_BLOCKS ? wanted : MOST_BLOCKS);
+    const unsigned blocks = grid_for(cells, MARK_THREADS, MARK_BLOCKS);
     const extreme_rule rule = extreme_rule_of(marks->type);
     if (cells == 0)
         return 0;
-    switch (type_bytes(marks->type)) {
-    case 1:
-        return launch(mark_extremes_kernel<uint8_t>, blocks, MARK_THREADS, 0, stream, *marks, rule);
-    case 2:
-        return launch(mark_extremes_kernel<uint16_t>, blocks, MARK_THREADS, 0, stream, *marks, rule);
-    case 4:
-        return launch(mark_extremes_kernel<uint32_t>, blocks, MARK_THREADS, 0, stream, *marks, rule);
-    default:
-        return launch(mark_extremes_kernel<uint64_t>, blocks, MARK_THREADS, 0, stream, *marks, rule);
-    }
+    return with_word(type_bytes(marks->type), [&](auto bits) {
+        return launch(mark_extremes_kernel<decltype(bits)>, blocks, MARK_THREADS, 0, stream, *marks, rule);
+    });
 }

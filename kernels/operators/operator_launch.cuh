@@ -25,8 +25,7 @@ template <class VALUE> static cell_table cells_of(const void *data, ptrdiff_t st
     cell_table cells = {static_cast<unsigned char *>(const_cast<void *>(data)),
                         stride,
                         step,
-                        any_type{static_cast<uint8_t>(type), static_cast<uint8_t>(type_bytes(type)),
-                                 !is_aligned(data, type), skips_nan},
+                        any_type_of(data, type, skips_nan),
                         cell_access::ANY,
                         CELLS_IN};
     if (is_kept && is_by(COUNT))

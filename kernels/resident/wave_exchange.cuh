@@ -37,10 +37,11 @@ template <class SHAPE, unsigned SHARES> struct wave_held {
 template <class SHAPE, unsigned SHARES> using wave_shared = resident_shared<SHAPE, wave_held<SHAPE, SHARES>>;
 
 template <class SUM> DEVICE word_pair tagged(SUM value, uint64_t tag) {
-    return word_pair{reinterpret_cast<const typename carry_bits<sizeof(SUM)>::type &>(value), tag};
+    return word_pair{reinterpret_cast<const typename bits_of_size<sizeof(SUM)>::type &>(value), tag};
 }
 template <class SUM> DEVICE SUM untagged(const word_pair &pair) {
-    const typename carry_bits<sizeof(SUM)>::type bits = static_cast<typename carry_bits<sizeof(SUM)>::type>(pair.value);
+    const typename bits_of_size<sizeof(SUM)>::type bits =
+        static_cast<typename bits_of_size<sizeof(SUM)>::type>(pair.value);
     return reinterpret_cast<const SUM &>(bits);
 }
 

@@ -111,14 +111,9 @@ static int count_nans(const kernel_segmented_pass &from, const segment_plan &pla
     const kernel_pass &given = from.pass;
     if (!given.load.nans || !type_is_float(given.in_type) || given.rows == 0 || given.columns == 0)
         return 0;
-    const nan_pass pass = {plan.where,
-                           given.in,
-                           given.in_stride,
-                           given.columns,
-                           any_type{static_cast<uint8_t>(given.in_type),
-                                    static_cast<uint8_t>(type_bytes(given.in_type)),
-                                    !is_aligned(given.in, given.in_type), false},
-                           given.load.nans};
+    const nan_pass pass = {
+        plan.where,     given.in, given.in_stride, given.columns, any_type_of(given.in, given.in_type, false),
+        given.load.nans};
     return launch(segment_nans_kernel, each_blocks(given.rows * given.columns), EACH_THREADS, 0, given.stream, pass);
 }
 

@@ -241,5 +241,5 @@ int run_segment_maps(const kernel_segmented_pass &from, const segment_plan &plan
             error = take(map_step::RESULTS, results);
         return error == 0 && pass.places > 0 && pass.exclusive ? take(map_step::RESULTS_BELOW, pass.places) : error;
     };
-    return from.kept == TABLE_F32 ? run(map_ops<float>()) : run(map_ops<double>());
+    return with_float(from.kept, [&](auto value) { return run(map_ops<decltype(value)>()); });
 }

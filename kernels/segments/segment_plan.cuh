@@ -87,11 +87,7 @@ template <class VISIT> DEVICE void each_index(uint64_t count, const VISIT &visit
         visit(index);
 }
 constexpr unsigned EACH_THREADS = 256;
-static inline unsigned each_blocks(uint64_t count) {
-    constexpr uint64_t MOST = 1 << 16;
-    const uint64_t blocks = (count + EACH_THREADS - 1) / EACH_THREADS;
-    return static_cast<unsigned>(blocks == 0 ? 1 : blocks < MOST ? blocks : MOST);
-}
+static inline unsigned each_blocks(uint64_t count) { return grid_for(count, EACH_THREADS, 1 << 16); }
 
 /* A thread takes a run of a piece (segment_list.cuh). */
 constexpr unsigned RUN_OF_PIECE_BITS = 4, RUN_OF_PIECE = 1 << RUN_OF_PIECE_BITS,

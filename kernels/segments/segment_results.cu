@@ -56,37 +56,32 @@ template <class OPS> KERNEL LAUNCH_BOUNDS(EACH_THREADS, 1) segment_ends_kernel(s
     });
 }
 
-template <class OPS> static int launch_column(const kernel_segmented_pass &from, const segment_pass &pass) {
-    const auto kernel = segment_column_kernel<OPS>;
-    const size_t bytes = SEGMENT_WARPS * column_memory<typename OPS::Value>::bytes(pass.wants_segments),
-                 tiles = from.pass.rows / UNIT_ROWS + from.pass.rows / COLUMN_WINDOW + 2,
-                 most = tiles / SEGMENT_WARPS + 1;
+/* Launches as many of `most` blocks as run at once, for `tiles` tiles; most is 0 where there is nothing to do. */
+static int launch_tiles(void (*kernel)(segment_pass), unsigned threads, size_t bytes, size_t tiles, size_t most,
+                        void *stream, const segment_pass &pass) {
     unsigned blocks = 0;
     int error = allow_shared_bytes(kernel);
     if (error == 0 && tiles > INT32_MAX)
         error = static_cast<int>(cudaErrorInvalidConfiguration);
     if (error == 0)
-        error = resident_blocks(kernel, SEGMENT_THREADS, bytes, &blocks);
+        error = resident_blocks(kernel, threads, bytes, &blocks);
     blocks = blocks < most ? blocks : static_cast<unsigned>(most);
-    return error == 0 && from.pass.rows > 0 ? launch(kernel, blocks, SEGMENT_THREADS, bytes, from.pass.stream, pass)
-                                            : error;
+    return error == 0 && most > 0 ? launch(kernel, blocks, threads, bytes, stream, pass) : error;
+}
+
+template <class OPS> static int launch_column(const kernel_segmented_pass &from, const segment_pass &pass) {
+    const size_t rows = from.pass.rows, tiles = rows / UNIT_ROWS + rows / COLUMN_WINDOW + 2;
+    return launch_tiles(segment_column_kernel<OPS>, SEGMENT_THREADS,
+                        SEGMENT_WARPS * column_memory<typename OPS::Value>::bytes(pass.wants_segments), tiles,
+                        rows > 0 ? tiles / SEGMENT_WARPS + 1 : 0, from.pass.stream, pass);
 }
 
 template <class OPS, segment_form FORM>
 static int launch_segment_tiles(const kernel_segmented_pass &from, const segment_pass &pass) {
-    const auto kernel = segment_results_kernel<OPS, FORM>;
-    const size_t bytes = segment_tile<OPS, FORM>::shared_bytes(pass);
-    const size_t least = pass.split_window != 0 ? pass.split_window : pass.window, /* rows of a tile */
-        windows = from.pass.rows / least * 2 + 2;
-    unsigned blocks = 0;
-    int error = allow_shared_bytes(kernel);
-    if (error == 0 && windows > INT32_MAX / pass.panels)
-        error = static_cast<int>(cudaErrorInvalidConfiguration);
-    if (error == 0)
-        error = resident_blocks(kernel, segment_threads(pass), bytes, &blocks);
-    blocks = blocks < windows * pass.panels ? blocks : static_cast<unsigned>(windows * pass.panels);
-    return error == 0 && windows > 0 ? launch(kernel, blocks, segment_threads(pass), bytes, from.pass.stream, pass)
-                                     : error;
+    const size_t least = pass.split_window != 0 ? pass.split_window : pass.window; /* rows of a tile */
+    const size_t tiles = (from.pass.rows / least * 2 + 2) * pass.panels;
+    return launch_tiles(segment_results_kernel<OPS, FORM>, segment_threads(pass),
+                        segment_tile<OPS, FORM>::shared_bytes(pass), tiles, tiles, from.pass.stream, pass);
 }
 
 template <class OPS, segment_form FORM>

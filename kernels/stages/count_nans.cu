@@ -27,9 +27,8 @@ KERNEL LAUNCH_BOUNDS(COUNT_THREADS, 1) count_nans_kernel(tile_pass pass, uint64_
 int kernel_count_nans(const kernel_pass *pass, uint64_t *nans) {
     if (!type_is_float(pass->in_type) || pass->rows == 0 || pass->columns == 0)
         return 0;
-    const size_t blocks = (pass->rows * pass->columns + COUNT_THREADS - 1) / COUNT_THREADS;
     kernel_pass given = *pass;
     given.load.without_nan = false;
-    return launch(count_nans_kernel, static_cast<unsigned>(blocks < COUNT_BLOCKS ? blocks : COUNT_BLOCKS),
-                  COUNT_THREADS, 0, pass->stream, make_tile_pass(given, 1, 1), nans);
+    return launch(count_nans_kernel, grid_for(pass->rows * pass->columns, COUNT_THREADS, COUNT_BLOCKS), COUNT_THREADS,
+                  0, pass->stream, make_tile_pass(given, 1, 1), nans);
 }

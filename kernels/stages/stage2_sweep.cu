@@ -9,13 +9,13 @@
  * In place: row u of the table, which becomes the prefix of unit u, holds the totals of unit u - 1, and for the first
  * unit of a group these belong to the group above. That group does not need them, as nothing is added below the last of
  * its units, unless that is the last one of all, and then there is no group below. */
-#include "kernels.h"
+#include "choose/dispatch.cuh"
+#include "continued/unit_column.cuh"
 #include "tile/units.cuh"
 
-constexpr unsigned SWEEP_WARPS = 8, SWEEP_THREADS = SWEEP_WARPS * WARP_LANES;
-constexpr unsigned SWEEP_EACH = UNIT_ROWS / WARP_LANES; /* totals of a lane, and of a thread that loads or stores */
-constexpr unsigned SWEEP_ROWS =
-    UNIT_ROWS + WARP_LANES; /* of a column: one more for each lane, against bank conflicts */
+constexpr unsigned SWEEP_WARPS = COLUMN_WARPS, SWEEP_THREADS = SWEEP_WARPS * WARP_LANES;
+constexpr unsigned SWEEP_EACH = UNIT_EACH; /* totals of a lane, and of a thread that loads or stores */
+constexpr unsigned SWEEP_ROWS = COLUMN_PITCH;
 
 /* The table: `units` rows of prefixes and one more, `groups` of them and `panels` of columns. */
 template <class SUM> struct sweep_pass {
@@ -106,24 +106,11 @@ template <class SUM, unsigned ACROSS> static int run_panels(sweep_pass<SUM> pass
 template <class SUM>
 static int run_sweep(void *prefixes, size_t rows, const void *bases, size_t columns, void *stream) {
     const sweep_pass<SUM> pass = {static_cast<SUM *>(prefixes), static_cast<const SUM *>(bases), rows - 1, columns, 0};
-    if (columns == 1)
-        return run_panels<SUM, 1>(pass, stream);
-    if (columns == 2)
-        return run_panels<SUM, 2>(pass, stream);
-    if (columns <= 4)
-        return run_panels<SUM, 4>(pass, stream);
-    return run_panels<SUM, SWEEP_WARPS>(pass, stream);
+    return run_across(columns, [&](auto across) { return run_panels<SUM, decltype(across)::value>(pass, stream); });
 }
 
 int kernel_stage2_sweep(void *prefixes, size_t rows, const void *bases, size_t columns, table_type type, void *stream) {
     if (rows == 0 || (!bases && rows - 1 > UNIT_ROWS))
         return static_cast<int>(cudaErrorInvalidValue);
-    switch (type) {
-    case TABLE_F32:
-        return run_sweep<float>(prefixes, rows, bases, columns, stream);
-    case TABLE_F64:
-        return run_sweep<double>(prefixes, rows, bases, columns, stream);
-    default:
-        return static_cast<int>(cudaErrorInvalidValue); /* sums that wrap are never asked for */
-    }
+    return with_float(type, [&](auto sum) { return run_sweep<decltype(sum)>(prefixes, rows, bases, columns, stream); });
 }

@@ -7,13 +7,6 @@
 
 #include "tile/shape.cuh"
 
-/* The unsigned integer of a size. */
-template <unsigned BYTES> struct bits_of_size;
-template <> struct bits_of_size<1> { typedef uint8_t type; };
-template <> struct bits_of_size<2> { typedef uint16_t type; };
-template <> struct bits_of_size<4> { typedef uint32_t type; };
-template <> struct bits_of_size<8> { typedef uint64_t type; };
-
 /* A value of type C as a sum. */
 template <class SUM, class C> DEVICE SUM sum_of(C value) { return SUM(value); }
 template <class SUM> DEVICE SUM sum_of(value_bool value) { return SUM(value_of_bool(value)); }

@@ -48,9 +48,8 @@ template <class SHAPE> static int launch_first_rows(int error, const tile_pass &
     if constexpr (!may_reorder<typename SHAPE::Sum>()) {
         if (error != 0 || !leaves_last_rows<SHAPE>(pass) || (lasts.tiles <= 1 && !lasts.above))
             return error;
-        const size_t blocks = (lasts.tiles * pass.columns + FIRST_ROWS_THREADS - 1) / FIRST_ROWS_THREADS;
         return launch_early(first_rows_kernel<typename SHAPE::Sum, SHAPE::LOOSE>,
-                            static_cast<unsigned>(blocks < FIRST_ROWS_BLOCKS ? blocks : FIRST_ROWS_BLOCKS),
+                            grid_for(lasts.tiles * pass.columns, FIRST_ROWS_THREADS, FIRST_ROWS_BLOCKS),
                             FIRST_ROWS_THREADS, 0, stream, pass, lasts);
     }
     return error;

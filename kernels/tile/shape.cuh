@@ -18,6 +18,7 @@
 #ifndef TILE_SHAPE_CUH
 #define TILE_SHAPE_CUH
 
+#include "choose/sizes.cuh"
 #include "kernels.h"
 #include "tile/value.cuh"
 

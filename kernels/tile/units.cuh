@@ -62,25 +62,4 @@ template <unsigned COUNT, unsigned APART, class SUM> DEVICE SUM prefix_in_warp(u
     return prefix;
 }
 
-/* Makes the prefixes of all units of a tile, in shared memory, a row of the panel each, from the units' totals; row 0
- * of the prefixes is there: the tile's. Where `ends` is not NULL it gets the inclusive results of each unit's last row,
- * which are the values above the first row of the unit below. All lanes of one warp call it together. */
-template <class SHAPE>
-DEVICE void make_unit_prefixes(const warp_row<SHAPE> *unit_totals, warp_row<SHAPE> *prefixes, warp_row<SHAPE> *ends) {
-    typedef typename SHAPE::Sum Sum;
-    constexpr unsigned ACROSS = power_of_two_above(SHAPE::PANEL), LANES = ACROSS < WARP_LANES ? ACROSS : WARP_LANES;
-    const unsigned unit = thread_index() % WARP_LANES / LANES;
-    UNROLL
-    for (unsigned column = thread_index() % LANES; column < ACROSS; column += LANES) {
-        const bool active = column < SHAPE::PANEL && unit < SHAPE::UNITS;
-        const Sum total = active ? unit_totals[unit][column] : sum_identity<Sum>();
-        const Sum first = active ? prefixes[0][column] : sum_identity<Sum>();
-        const Sum prefix = prefix_in_warp<SHAPE::UNITS, LANES>(unit, total, first);
-        if (active && unit > 0)
-            prefixes[unit][column] = prefix;
-        if (active && ends)
-            ends[unit][column] = combine(prefix, total);
-    }
-}
-
 #endif

@@ -4,7 +4,7 @@
 #ifndef PERSISTENT_DESCRIPTORS_TILE_DESCRIPTOR_CUH
 #define PERSISTENT_DESCRIPTORS_TILE_DESCRIPTOR_CUH
 
-#include "device.cuh"
+#include "choose/sizes.cuh"
 
 /* The bytes of the tile counter and of other counters, at the beginning of the workspace; the descriptors after them
  * are aligned. */
@@ -51,16 +51,13 @@ template <class SUM> DEVICE uint32_t look(const tile_descriptor<SUM, 8> *descrip
 
 /* The caller's rows of carries; NULL: zeros, or not wanted. Both may be the same row, which one block reads and another
  * one writes, as soon as values made of the first have reached it by way of descriptors. */
-template <unsigned BYTES> struct carry_bits { typedef uint32_t type; };
-template <> struct carry_bits<8> { typedef uint64_t type; };
-
 template <class SUM> DEVICE SUM load_carry(const SUM *row, size_t column) {
-    typedef typename carry_bits<sizeof(SUM)>::type word;
+    typedef typename bits_of_size<sizeof(SUM)>::type word;
     const word bits = row ? load_relaxed(reinterpret_cast<const word *>(row) + column) : word(0);
     return reinterpret_cast<const SUM &>(bits);
 }
 template <class SUM> DEVICE void store_carry(SUM *row, size_t column, SUM value) {
-    typedef typename carry_bits<sizeof(SUM)>::type word;
+    typedef typename bits_of_size<sizeof(SUM)>::type word;
     if (row)
         store_relaxed(reinterpret_cast<word *>(row) + column, reinterpret_cast<const word &>(value));
 }
