@@ -90,7 +90,7 @@ struct cpu_kernel {
  * tree has CPU_SHORT_LEVELS levels at most. CPU_SHORT_AHEAD: bytes from what is read to what is asked for ahead. */
 enum { CPU_SHORT_SEGMENTS = 256, CPU_SHORT_VALUES = 4096, CPU_SHORT_LEVELS = 8, CPU_SHORT_AHEAD = 16384 };
 struct cpu_short {
-    const uint64_t *bounds; /* of count + 1 rows, counted from `in` */
+    const uint64_t *bounds; /* of count + 1 rows, the first of which is that of `in` */
     size_t count;           /* at most CPU_SHORT_SEGMENTS */
     const void *in;
     void *out;          /* with row_before each segment is one row longer and begins with its start */

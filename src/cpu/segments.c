@@ -210,10 +210,13 @@ static void scan_short(struct member *member, size_t first, const uint64_t *rows
     const void *in = cell(&scan->in, mirrored ? scan->in.rows - end : begin);
     void *const out = cell(&scan->out, mirrored ? scan->out.rows - out_end : out_begin);
     const size_t number = mirrored ? first + count - 1 : first;
-    uint64_t bounds[CPU_SHORT_SEGMENTS + 1];
-    struct cpu_short some = {.bounds = bounds, .count = count, .exclusive = scan->exclusive, .row_before = row_before};
-    for (size_t k = 0; k <= count; k++)
-        bounds[k] = mirrored ? end - rows[count - k] : rows[k] - begin;
+    uint64_t turned[CPU_SHORT_SEGMENTS + 1];
+    struct cpu_short some = {.bounds = rows, .count = count, .exclusive = scan->exclusive, .row_before = row_before};
+    if (mirrored) {
+        for (size_t k = 0; k <= count; k++)
+            turned[k] = end - rows[count - k];
+        some.bounds = turned;
+    }
     if (member->reads_buffer) {
         division_take(&member->division, &member->found, member->in, (ptrdiff_t)columns, in, (size_t)(end - begin),
                       columns);
@@ -231,12 +234,10 @@ static void scan_short(struct member *member, size_t first, const uint64_t *rows
 
 /* How many segments from the first of `rows` on are short, and have at most `most` rows together. */
 static size_t count_short(const uint64_t *rows, size_t count, uint64_t longest, uint64_t most) {
-    uint64_t longer = most - (rows[count] - rows[0]); /* its highest bit: they are too long */
+    enum { TOGETHER = 64 };
     size_t k = 0;
-    for (size_t i = 0; i < count; i++)
-        longer |= longest - (rows[i + 1] - rows[i]);
-    if (longer >> 63 == 0)
-        return count;
+    while (k + TOGETHER <= count && rows[k + TOGETHER] - rows[k] <= longest && rows[k + TOGETHER] - rows[0] <= most)
+        k += TOGETHER; /* what is short together is short by itself */
     while (k < count && rows[k + 1] - rows[k] <= longest && rows[k + 1] - rows[0] <= most)
         k++;
     return k;
@@ -266,11 +267,13 @@ static void scan_run(const struct jobs *jobs, size_t number, unsigned thread) {
                                     .rows = all->scan->in.rows,
                                     .end = all->cuts[number + 1].segment,
                                     .next = all->cuts[number]};
-    uint64_t bounds[CPU_SHORT_SEGMENTS + 1];
+    uint64_t memory[CPU_SHORT_SEGMENTS + 1];
     struct member member;
     begin_member(&member, all, thread);
     while (!interrupt_came()) {
-        const size_t first = reader.next.segment, count = segments_read(&reader, bounds, CPU_SHORT_SEGMENTS);
+        const uint64_t *bounds;
+        const size_t first = reader.next.segment;
+        const size_t count = segments_read(&reader, memory, CPU_SHORT_SEGMENTS, &bounds);
         if (count == 0)
             break;
         for (size_t done = 0; done < count;)

@@ -35,8 +35,9 @@ struct KERNEL(segment) {
 INLINE struct KERNEL(segment) KERNEL(begin_segment)(const struct cpu_short *all, size_t k) {
     const SUM *const starts = all->starts;
     const ptrdiff_t row = (ptrdiff_t)k * all->step;
-    struct KERNEL(segment) segment = {.in = (const SUM *)all->in + all->bounds[k] * COLUMNS,
-                                      .out = (SUM *)all->out + (all->bounds[k] + (all->row_before ? k : 0)) * COLUMNS,
+    const uint64_t first = all->bounds[k] - all->bounds[0];
+    struct KERNEL(segment) segment = {.in = (const SUM *)all->in + first * COLUMNS,
+                                      .out = (SUM *)all->out + (first + (all->row_before ? k : 0)) * COLUMNS,
                                       .values = (all->bounds[k + 1] - all->bounds[k]) * COLUMNS,
                                       .start = (VECTOR){0} + START_VALUE};
     if (all->ends)

@@ -65,8 +65,9 @@ struct segment_reader {
 };
 
 /* Reads the next segments, at most `room`, and returns how many; 0: there are no more. Segment k of these has the rows
- * from bounds[k] up to bounds[k + 1]; `bounds` has room for room + 1. */
-size_t segments_read(struct segment_reader *reader, uint64_t *bounds, size_t room);
+ * from (*bounds)[k] up to (*bounds)[k + 1]. These are in `memory`, with room for room + 1, or where the caller has
+ * them. */
+size_t segments_read(struct segment_reader *reader, uint64_t *memory, size_t room, const uint64_t **bounds);
 
 /* The least weight of what lies between two cuts, where a row weighs `row` and a segment `segment`. */
 struct segment_weights {
