@@ -87,9 +87,8 @@ static table_status validate_extreme_rows(const struct table_view *in, const str
                                           const struct table_view *rows, uint64_t first,
                                           const struct table_scan_options *options, enum call_form form,
                                           struct extreme_call *extreme) {
-    static const struct table_scan_options defaults;
     struct table_view values, results;
-    options = options ? options : &defaults;
+    options = options_of(options);
     table_status status = validate_rows(rows, first, options, form, &extreme->call);
     if (status != TABLE_OK)
         return status;

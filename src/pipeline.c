@@ -1,6 +1,5 @@
 #include "pipeline.h"
 
-#include "checked.h"
 #include "status.h"
 #include "tree.h"
 
@@ -165,38 +164,31 @@ static table_status put_before(const struct backend *backend, const struct plan 
     return TABLE_OK;
 }
 
-/* The place of memory that the options name. */
-static void *place_of(const struct plan *plan, enum plan_named which, void *own, char *workspace) {
-    return plan->named[which].bytes > 0 ? layout_at(workspace, plan->named[which].offset) : own;
-}
-
-/* Copies what has a place in the workspace there, or what was written from there. The state after the rows may not be
- * wanted. */
-static table_status move_named(const struct backend *backend, const struct plan *plan, const struct scan *scan,
-                               bool back, char *workspace) {
-    struct plan_memory named[NAMED_MOST];
-    plan_list_named(scan, 1, named);
-    for (unsigned i = 0; i < NAMED_MOVED; i++) {
-        void *const place = layout_at(workspace, plan->named[i].offset);
-        void *const own = (void *)(uintptr_t)named[i].memory;
-        const bool is_moved = back ? named[i].is_written && (i != NAMED_STATE || leaves_state(scan))
-                                   : i == NAMED_CARRY_IN || i == NAMED_STATE;
-        if (is_moved && plan->named[i].bytes > 0)
-            TRY(backend->copy(scan, back ? own : place, back ? place : own, plan->named[i].bytes));
-    }
-    return TABLE_OK;
-}
-
 /* Makes the scan one of memory that the backend reaches, which has memory of its own. */
 static table_status bring_named(const struct backend *backend, const struct plan *plan, struct scan *scan,
                                 char *workspace) {
-    TRY(move_named(backend, plan, scan, false, workspace));
-    scan->carry_in = place_of(plan, NAMED_CARRY_IN, (void *)(uintptr_t)scan->carry_in, workspace);
-    scan->carry_out = place_of(plan, NAMED_CARRY_OUT, scan->carry_out, workspace);
-    scan->state = place_of(plan, NAMED_STATE, scan->state, workspace);
-    scan->first_overflow = place_of(plan, NAMED_FIRST_OVERFLOW, scan->first_overflow, workspace);
-    scan->load.nans = place_of(plan, NAMED_NANS, scan->load.nans, workspace);
+    struct plan_memory named[NAMED_MOST];
+    void *at[NAMED_MOVED];
+    plan_list_named(scan, 1, named);
+    TRY(plan_move_named(backend, scan, named, plan->named, 1u << NAMED_CARRY_IN | 1u << NAMED_STATE, false, workspace));
+    for (unsigned i = 0; i < NAMED_MOVED; i++)
+        at[i] = plan_named_at(&named[i], &plan->named[i], workspace);
+    scan->carry_in = at[NAMED_CARRY_IN];
+    scan->carry_out = at[NAMED_CARRY_OUT];
+    scan->state = at[NAMED_STATE];
+    scan->first_overflow = at[NAMED_FIRST_OVERFLOW];
+    scan->load.nans = at[NAMED_NANS];
     return TABLE_OK;
+}
+
+/* The state after the rows may not be wanted. */
+static table_status give_named(const struct backend *backend, const struct plan *plan, const struct scan *scan,
+                               char *workspace) {
+    const unsigned written = 1u << NAMED_CARRY_OUT | 1u << NAMED_FIRST_OVERFLOW | 1u << NAMED_NANS;
+    struct plan_memory named[NAMED_MOST];
+    plan_list_named(scan, 1, named);
+    return plan_move_named(backend, scan, named, plan->named, written | (unsigned)leaves_state(scan) << NAMED_STATE,
+                           true, workspace);
 }
 
 static table_status begin_findings(const struct backend *backend, const struct scan *scan) {
@@ -237,7 +229,7 @@ static table_status run_with_named(const struct backend *backend, const struct p
         status = scan_has_rows_beside(scan) ? run_with_rows_beside(backend, plan, &inner, workspace)
                                             : run_sum(backend, plan, &inner, workspace);
     if (status == TABLE_OK && backend->copy_rows)
-        status = move_named(backend, plan, scan, true, workspace);
+        status = give_named(backend, plan, scan, workspace);
     if (status == TABLE_ERROR_CANCELED)
         restore_state(backend, scan);
     return status;

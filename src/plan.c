@@ -4,7 +4,6 @@
 
 #include <tuplescan/stages.h>
 
-#include "checked.h"
 #include "status.h"
 #include "views.h"
 
@@ -55,20 +54,38 @@ void plan_list_named(const struct scan *scan, size_t carries, struct plan_memory
     memcpy(named, all, sizeof all);
 }
 
-/* Separate stages read and write carries by copies, which cross sides. The words lie side by side. */
+void plan_place_named(const struct backend *backend, const struct scan *scan, const struct plan_memory *named,
+                      unsigned count, struct layout *layout, struct plan_place *places) {
+    for (unsigned i = 0; i < count; i++) {
+        const size_t bytes = named[i].count * table_type_size(named[i].type);
+        if (!plan_reaches(backend, scan, named[i].memory))
+            places[i] = (struct plan_place){layout_place(layout, 1, bytes), bytes};
+    }
+}
+
+void *plan_named_at(const struct plan_memory *named, const struct plan_place *place, char *workspace) {
+    return place->bytes > 0 ? layout_at(workspace, place->offset) : (void *)(uintptr_t)named->memory;
+}
+
+table_status plan_move_named(const struct backend *backend, const struct scan *scan, const struct plan_memory *named,
+                             const struct plan_place *places, unsigned which, bool back, char *workspace) {
+    for (; which != 0; which &= which - 1) {
+        const unsigned i = (unsigned)__builtin_ctz(which);
+        void *const own = (void *)(uintptr_t)named[i].memory, *const place = layout_at(workspace, places[i].offset);
+        if (places[i].bytes > 0)
+            TRY(backend->copy(scan, back ? own : place, back ? place : own, places[i].bytes));
+    }
+    return TABLE_OK;
+}
+
+/* Separate stages read and write carries by copies, which cross sides. */
 static void place_named(struct plan *plan, struct layout *layout, const struct backend *backend,
                         const struct scan *scan) {
     const bool copies_carries = scan->chunks > 0 && !scan->state && plan->strategy != TABLE_STRATEGY_FUSED;
+    const unsigned first = copies_carries ? NAMED_FIRST_OVERFLOW : 0;
     struct plan_memory named[NAMED_MOST];
     plan_list_named(scan, 1, named);
-    for (unsigned i = copies_carries ? NAMED_FIRST_OVERFLOW : 0; i < NAMED_MOVED; i++) {
-        const bool is_word = i == NAMED_FIRST_OVERFLOW || i == NAMED_NANS;
-        const size_t bytes = named[i].count * table_type_size(named[i].type);
-        if (!plan_reaches(backend, scan, named[i].memory))
-            plan->named[i] = (struct plan_place){is_word ? plan->words_offset + (i - NAMED_FIRST_OVERFLOW) * bytes
-                                                         : layout_place(layout, 1, bytes),
-                                                 bytes};
-    }
+    plan_place_named(backend, scan, named + first, NAMED_MOVED - first, layout, plan->named + first);
 }
 
 /* The elements that a sum leaves for its state. In any order a sum goes on from a row, as from a carry, and leaves one;
@@ -154,8 +171,6 @@ table_status plan_make(const struct backend *backend, const struct scan *scan, t
     memset(plan, 0, offsetof(struct plan, pass));
     plan->strategy = choose_strategy(backend, scan, strategy, totals_only);
     plan->is_fused = plan->strategy == TABLE_STRATEGY_FUSED || (scan->state && scan->element->ordered);
-    if (scan_finds(scan)) /* or small tables on a device would need memory for nothing */
-        plan->words_offset = layout_place(&layout, 1, sizeof(struct findings));
     if (backend->copy_rows && scan_names_memory(scan))
         place_named(plan, &layout, backend, scan);
     if (scan_has_rows_beside(scan))

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 #include "backend.h"
+#include "checked.h"
 #include "types.h"
 
 /* A level divides the rows by 512, so that 2^64 rows need no more than this many. */
@@ -38,6 +39,15 @@ void plan_list_named(const struct scan *scan, size_t carries, struct plan_memory
 struct plan_place {
     size_t offset, bytes; /* bytes is 0 where the caller's own memory does */
 };
+void plan_place_named(const struct backend *backend, const struct scan *scan, const struct plan_memory *named,
+                      unsigned count, struct layout *layout, struct plan_place *places);
+
+/* The memory that the backend is given. */
+void *plan_named_at(const struct plan_memory *named, const struct plan_place *place, char *workspace);
+
+/* Copies those whose numbers are bits of `which` to their places, or back. */
+table_status plan_move_named(const struct backend *backend, const struct scan *scan, const struct plan_memory *named,
+                             const struct plan_place *places, unsigned which, bool back, char *workspace);
 
 /* Where everything lies in the workspace, in bytes from its beginning. */
 struct plan {
@@ -46,7 +56,6 @@ struct plan {
     bool by_batch;           /* several ranges by the backend's own pass for them; else it is a plan for one */
     struct backend_batch batch;
     struct plan_place named[NAMED_MOVED];
-    size_t words_offset;     /* struct findings, for the words among them */
     size_t row_offset;       /* of a scan with rows beside `out`: their sums, and a row to round them in */
     size_t state_out_offset; /* the elements that a sum leaves for its state */
     size_t fused_offset;     /* the backend's own workspace for a pass in one */

@@ -171,15 +171,14 @@ table_status run_scan(struct call *call, table_report *report) {
 table_status run_begin(struct run_begun *run) {
     struct call *call = &run->call;
     run->workspace = NULL;
-    table_status status = call->backend->open(&call->scan);
-    run->is_open = status == TABLE_OK;
-    if (status == TABLE_OK)
-        status = state_inspect(call);
-    if (status == TABLE_OK)
-        status = plan_call(call, false, &run->planned);
-    if (status == TABLE_OK && run->planned.bytes > 0)
-        status = call->backend->allocate(run->planned.bytes, &run->workspace);
-    return status == TABLE_OK ? run_planned(call, &run->planned, run->workspace) : status;
+    run->is_open = false;
+    TRY(call->backend->open(&call->scan));
+    run->is_open = true;
+    TRY(state_inspect(call));
+    TRY(plan_call(call, false, &run->planned));
+    if (run->planned.bytes > 0)
+        TRY(call->backend->allocate(run->planned.bytes, &run->workspace));
+    return run_planned(call, &run->planned, run->workspace);
 }
 
 table_status run_end(struct run_begun *run, table_status begun) {
@@ -200,13 +199,13 @@ static table_status run_on_stream(struct call *call, const table_scan_options *o
         *bytes = planned.bytes;
         return TABLE_OK;
     }
-    TRY(validate_workspace(options ? options->workspace : NULL, options ? options->workspace_bytes : 0, planned.bytes));
+    TRY(validate_workspace(options->workspace, options->workspace_bytes, planned.bytes));
     if (call->scan.state && !call->backend->copy_rows)
         TRY(state_inspect(call));
-    return run_planned(call, &planned, options ? options->workspace : NULL);
+    return run_planned(call, &planned, options->workspace);
 }
 
 table_status run_call(struct call *call, const table_scan_options *options, size_t *bytes) {
-    return call->form == CALL_ON_STREAM ? run_on_stream(call, options, bytes)
-                                        : run_scan(call, options ? options->report : NULL);
+    options = options_of(options);
+    return call->form == CALL_ON_STREAM ? run_on_stream(call, options, bytes) : run_scan(call, options->report);
 }

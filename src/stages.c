@@ -49,21 +49,24 @@ static table_status run_stage(const struct backend *backend, const struct scan *
     }
 }
 
-/* The finding of stage 3 goes by way of a word of the backend, as in the pipeline. */
 static table_status run_stage_checked(struct call *call, void *context, char *workspace) {
     const struct stage_work *work = context;
     const struct backend *backend = call->backend;
     const struct scan *scan = &call->scan;
+    const struct plan_place *place = &work->plan.named[NAMED_FIRST_OVERFLOW];
+    struct plan_memory named[NAMED_MOST];
     struct scan inner = *scan;
     if (scan->first_overflow) {
-        inner.first_overflow = (uint64_t *)(workspace + work->plan.words_offset);
+        plan_list_named(scan, 1, named);
+        inner.first_overflow = plan_named_at(&named[NAMED_FIRST_OVERFLOW], place, workspace);
         TRY(backend->fill(scan, inner.first_overflow, 0xff, sizeof(uint64_t))); /* TABLE_NO_OVERFLOW */
     }
     TRY(pipeline_mark(backend, scan, work->stage - 1, work->stage - 1));
     TRY(run_stage(backend, &inner, work, workspace));
     TRY(pipeline_mark(backend, scan, work->stage, work->stage));
-    return scan->first_overflow ? backend->copy(scan, scan->first_overflow, inner.first_overflow, sizeof(uint64_t))
-                                : TABLE_OK;
+    return scan->first_overflow
+               ? plan_move_named(backend, scan, named, work->plan.named, 1u << NAMED_FIRST_OVERFLOW, true, workspace)
+               : TABLE_OK;
 }
 
 static table_status report_stage(const struct call *call, const struct stage_work *work) {
@@ -120,15 +123,13 @@ static table_status validate_seeds_type(const struct call *call, table_type type
 /* `work` has its seeds. */
 static table_status run_stage_call(struct call *call, struct stage_work *work, const table_scan_options *options) {
     TRY(refuse_host_tables(CALLER_STAGE, call->backend->copy_rows && call->device < 0 && call->scan.in.rows > 0));
-    work->report = options ? options->report : NULL;
+    work->report = options_of(options)->report;
     return run_and_wait(call, work->report != NULL, stage_at_once, work);
 }
 
 /* The stages know no carries: those are rows of the seeds. */
 static table_status without_carries(const table_scan_options *options, struct table_scan_options *inner) {
-    *inner = (struct table_scan_options){0};
-    if (options)
-        *inner = *options;
+    *inner = *options_of(options);
     inner->carry_in = NULL;
     inner->carry_out = NULL;
     return refuse(CALLER_STAGE, inner);

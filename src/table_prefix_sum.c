@@ -54,10 +54,8 @@ table_status table_linear_recurrence_async(const table_view *a, const table_view
 
 table_status table_column_totals(const table_view *in, table_type out_type, void *totals,
                                  const table_scan_options *options) {
-    struct table_scan_options inner = {0};
+    struct table_scan_options inner = *options_of(options);
     struct call call;
-    if (options)
-        inner = *options;
     if (!in || (!totals && !inner.state))
         return fail_null(in ? "totals" : "in");
     TRY(refuse(CALLER_TOTALS, &inner));

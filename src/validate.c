@@ -256,27 +256,17 @@ table_status validate_reach(const struct backend *backend, const char *name, con
 }
 
 table_status validate_words(const struct table_scan_options *options) {
-    const struct {
-        const char *name;
-        const void *word;
-    } words[] = {{"options->first_overflow", options->first_overflow}, {"options->skipped", options->skipped}};
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-        struct table_view word;
-        TRY(validate_reach(backend_cpu(), words[i].name, words[i].word));
-        TRY(validate_row(words[i].name, words[i].word, 1, TABLE_U64, &word));
-    }
-    return TABLE_OK;
+    struct table_view word;
+    TRY(validate_reach(backend_cpu(), "options->first_overflow", options->first_overflow));
+    TRY(validate_row("options->first_overflow", options->first_overflow, 1, TABLE_U64, &word));
+    TRY(validate_reach(backend_cpu(), "options->skipped", options->skipped));
+    return validate_row("options->skipped", options->skipped, 1, TABLE_U64, &word);
 }
 
 table_status validate_on_host(const struct table_scan_options *options) {
-    const struct {
-        const char *name;
-        const void *memory;
-    } rows[] = {{"options->carry_in", options->carry_in},
-                {"options->carry_out", options->carry_out},
-                {"options->state", options->state}};
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        TRY(validate_reach(backend_cpu(), rows[i].name, rows[i].memory));
+    TRY(validate_reach(backend_cpu(), "options->carry_in", options->carry_in));
+    TRY(validate_reach(backend_cpu(), "options->carry_out", options->carry_out));
+    TRY(validate_reach(backend_cpu(), "options->state", options->state));
     return validate_words(options);
 }
 
@@ -310,9 +300,8 @@ static table_status validate_stream_state(const struct call *call) {
 
 table_status validate_scan(const struct table_view *a, const struct table_view *in, const struct table_view *out,
                            const struct table_scan_options *options, enum call_form form, struct call *call) {
-    static const struct table_scan_options defaults;
     struct scan *scan = &call->scan;
-    options = options ? options : &defaults;
+    options = options_of(options);
     const table_operation operation = a ? TABLE_RECURRENCE : options->operation;
     *call = (struct call){.in_name = a ? "b" : "in",
                           .out_name = a ? "h" : "out",

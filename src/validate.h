@@ -28,6 +28,12 @@ static inline struct range_list ranges_of(const struct table_scan_options *optio
                                : (struct range_list){1, 0, 0};
 }
 
+/* The options, or all defaults where the caller gives NULL. */
+static inline const struct table_scan_options *options_of(const struct table_scan_options *options) {
+    static const struct table_scan_options defaults;
+    return options ? options : &defaults;
+}
+
 /* Checks the table `view`, called `name` in the reason, and copies it with its stride filled in. */
 table_status validate_table(const char *name, const struct table_view *view, struct table_view *checked);
 

@@ -76,13 +76,9 @@ static table_status call_counts(const table_view *keys, const table_digit *digit
     struct key_call call;
     struct counts_call counts = {0};
     struct digit_pass *const pass = &counts.pass;
-    table_status status = key_call_begin(&call, options, form);
-    if (status == TABLE_OK)
-        status = key_call_column("keys", keys, &pass->keys);
-    if (status == TABLE_OK)
-        status = validate_digit(digit, pass->keys.type);
-    if (status != TABLE_OK)
-        return status;
+    TRY(key_call_begin(&call, options, form));
+    TRY(key_call_column("keys", keys, &pass->keys));
+    TRY(validate_digit(digit, pass->keys.type));
     pass->first_bit = digit->first_bit;
     pass->bits = digit->bits;
     pass->digits = 1;
@@ -92,11 +88,8 @@ static table_status call_counts(const table_view *keys, const table_digit *digit
     call.chunk_length = pass->chunk_length;
     call.chunks = pass->chunks;
     const struct key_table tables[] = {{"keys", &pass->keys, KEYS_READ}, {"counters", &counts.counters, RESULT}};
-    status = validate_counters(counters, &counts);
-    if (status == TABLE_OK)
-        status = key_call_tables(&call, tables, 2);
-    if (status != TABLE_OK)
-        return status;
+    TRY(validate_counters(counters, &counts));
+    TRY(key_call_tables(&call, tables, 2));
     layout_place(&call.layout, call.call.backend->keys->digit_workspace(&call.call.scan, pass), 1);
     return key_call_end(&call, work, &counts);
 }

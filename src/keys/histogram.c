@@ -60,16 +60,14 @@ static table_status work(struct key_call *call, void *context, char *workspace) 
 }
 
 /* The first edge that is less than the one before it, or NaN; count + 1 when there is none. */
-#define DEFINE_BAD_EDGE(NAME, TYPE)                                                                                    \
-    static size_t NAME(const TYPE *edges, size_t count) {                                                              \
+#define DEFINE_BAD_EDGE(TYPE, NAME, C, KIND, NUMPY, CODE)                                                              \
+    static size_t bad_edge_##NAME(const C *edges, size_t count) {                                                      \
         size_t i = edges[0] == edges[0] ? 1 : 0;                                                                       \
         while (i > 0 && i <= count && edges[i - 1] <= edges[i])                                                        \
             i++;                                                                                                       \
         return i;                                                                                                      \
     }
-
-#define DEFINE_ONE_BAD_EDGE(TYPE, NAME, C, KIND, NUMPY, CODE) DEFINE_BAD_EDGE(bad_edge_##NAME, C)
-TABLE_KEY_TYPES(DEFINE_ONE_BAD_EDGE)
+TABLE_KEY_TYPES(DEFINE_BAD_EDGE)
 
 #define BAD_EDGE(TYPE, NAME, C, KIND, NUMPY, CODE)                                                                     \
     case TABLE_##TYPE:                                                                                                 \

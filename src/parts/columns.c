@@ -250,9 +250,7 @@ static table_status scan_checked(struct columns *columns) {
 
 static table_status scan_columns(const table_columns *a, const table_columns *in, const table_columns *out,
                                  const table_scan_options *options) {
-    static const table_scan_options defaults;
-    struct columns columns = {
-        .a = a, .in = in, .out = out, .options = options ? *options : defaults, .found = FINDINGS_NONE};
+    struct columns columns = {.a = a, .in = in, .out = out, .options = *options_of(options), .found = FINDINGS_NONE};
     atomic_flag_clear(&columns.has_failed);
     TRY(validate_shapes(&columns));
     columns.element = element_of(a ? TABLE_RECURRENCE : columns.options.operation, out->type, columns.options.kept);

@@ -79,12 +79,11 @@ static table_status begin_totals(struct part *part, bool is_last) {
         call->backend = backend_cpu();
     part->totals = (struct appending){
         .backend = call->backend, .scan = &call->scan, .tell_seconds = part->is_timed ? &part->tell_seconds : NULL};
-    table_status status = call->backend->open(&call->scan);
-    part->run.is_open = status == TABLE_OK;
-    if (status == TABLE_OK)
-        status = make_states(part, call);
-    if (status != TABLE_OK || is_last || call->scan.in.rows == 0)
-        return status;
+    TRY(call->backend->open(&call->scan));
+    part->run.is_open = true;
+    TRY(make_states(part, call));
+    if (is_last || call->scan.in.rows == 0)
+        return TABLE_OK;
     part->totals.state = part->range;
     return state_begin_rows(&part->totals);
 }
@@ -288,21 +287,17 @@ static table_status run_checked(struct parts *parts, size_t rows) {
 
 table_status table_prefix_sum_devices(const table_part *given, size_t count, const table_scan_options *options,
                                       table_devices_report *report) {
-    static const table_scan_options defaults;
     struct parts parts = {.count = count, .report = report};
     size_t rows, bytes;
-    options = options ? options : &defaults;
+    options = options_of(options);
     if (!given || count == 0)
         return status_fail(TABLE_ERROR_ARGUMENT, given ? "count is 0" : "parts is a null pointer");
-    table_status status = refuse(CALLER_PARTS, options);
-    if (status == TABLE_OK)
-        status = validate_on_host(options);
-    if (status != TABLE_OK)
-        return status;
+    TRY(refuse(CALLER_PARTS, options));
+    TRY(validate_on_host(options));
     parts.part = checked_multiply(count, sizeof *parts.part, &bytes) ? calloc(count, sizeof *parts.part) : NULL;
     if (!parts.part)
         return status_fail(TABLE_ERROR_HOST_MEMORY, "no host memory for %zu parts", count);
-    status = validate_parts(given, options, &parts, &rows);
+    table_status status = validate_parts(given, options, &parts, &rows);
     if (status == TABLE_OK && parts.part->call.turned)
         turn_around(&parts);
     if (status == TABLE_OK)

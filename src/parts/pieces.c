@@ -90,29 +90,28 @@ static table_status allocate_lane(const struct pieces *pieces, struct piece_lane
         return status_fail(TABLE_ERROR_TOO_LARGE, "%zu rows of %zu columns do not fit in memory", pieces->rows,
                            whole->in.columns);
     TRY(pieces->whole->backend->allocate(layout.bytes, &lane->memory));
-    lane->found = (struct findings *)((char *)lane->memory + found);
-    lane->in = (char *)lane->memory + in;
-    lane->out = (char *)lane->memory + out;
-    lane->factors = (char *)lane->memory + factors;
-    lane->first = (char *)lane->memory + first;
+    lane->found = layout_at(lane->memory, found);
+    lane->in = layout_at(lane->memory, in);
+    lane->out = layout_at(lane->memory, out);
+    lane->factors = layout_at(lane->memory, factors);
+    lane->first = layout_at(lane->memory, first);
     return TABLE_OK;
 }
 
 /* A stream of its own, unless there is one lane, and a clock, whose last mark the next lane waits for. */
 static table_status open_lane(struct pieces *pieces, struct piece_lane *lane) {
     const struct backend *backend = pieces->whole->backend;
-    table_status status = TABLE_OK;
     lane->piece = *pieces->whole;
     lane->found = lane->words;
     if (pieces->in_place)
         return TABLE_OK;
     if (pieces->lane_count > 1) {
         lane->piece.scan.clock = NULL;
-        status = backend->open(&lane->piece.scan);
-        lane->is_open = status == TABLE_OK;
-        status = status == TABLE_OK ? backend->clock_open(&lane->piece.scan) : status;
+        TRY(backend->open(&lane->piece.scan));
+        lane->is_open = true;
+        TRY(backend->clock_open(&lane->piece.scan));
     }
-    return status == TABLE_OK ? allocate_lane(pieces, lane) : status;
+    return allocate_lane(pieces, lane);
 }
 
 static void close_lane(const struct backend *backend, struct piece_lane *lane) {
@@ -126,38 +125,33 @@ static void close_lane(const struct backend *backend, struct piece_lane *lane) {
 /* Looks at the state, and fetches it, unless one piece can do without. */
 static table_status open_state(struct pieces *pieces, struct call *call) {
     const struct backend *backend = call->backend;
-    table_status status = state_inspect(call);
+    const size_t bytes = scan_state_bytes(&call->scan);
+    TRY(state_inspect(call));
     pieces->after = call->before;
-    pieces->state = call->scan.state;
-    if (status != TABLE_OK || pieces->alone || pieces->in_place)
-        return status;
-    pieces->state = NULL;
-    status = state_fetch(call, &pieces->ends);
-    if (status != TABLE_OK)
-        return status;
+    if (pieces->in_place)
+        pieces->state = call->scan.state;
+    if (pieces->alone || pieces->in_place)
+        return TABLE_OK;
+    TRY(state_fetch(call, &pieces->ends));
     pieces->after = *pieces->ends;
-    status = backend->allocate(scan_state_bytes(&call->scan), (void **)&pieces->state);
-    if (status == TABLE_OK && call->scan.out.data)
-        status = backend->copy(&call->scan, pieces->state, pieces->ends, scan_state_bytes(&call->scan));
-    return wait_after(backend, &call->scan, status);
+    TRY(backend->allocate(bytes, (void **)&pieces->state));
+    return wait_after(backend, &call->scan,
+                      call->scan.out.data ? backend->copy(&call->scan, pieces->state, pieces->ends, bytes) : TABLE_OK);
 }
 
 /* For work that needs `bytes` bytes. Pieces that are under way need the old workspace. */
 static table_status make_room(struct pieces *pieces, size_t bytes) {
     const struct backend *backend = pieces->whole->backend;
-    table_status status = TABLE_OK;
     if (bytes <= pieces->workspace_bytes)
         return TABLE_OK;
-    for (uint64_t i = pieces->ended; i < pieces->begun && status == TABLE_OK; i++)
-        status = backend->wait(&lane_of(pieces, i)->piece.scan);
-    if (status != TABLE_OK)
-        return status;
+    for (uint64_t i = pieces->ended; i < pieces->begun; i++)
+        TRY(backend->wait(&lane_of(pieces, i)->piece.scan));
     backend->release(pieces->workspace);
     pieces->workspace = NULL;
     pieces->workspace_bytes = 0;
-    status = backend->allocate(bytes, &pieces->workspace);
-    pieces->workspace_bytes = status == TABLE_OK ? bytes : 0;
-    return status;
+    TRY(backend->allocate(bytes, &pieces->workspace));
+    pieces->workspace_bytes = bytes;
+    return TABLE_OK;
 }
 
 /* Whether a plan for one of the pieces does for the other. */
@@ -175,10 +169,10 @@ static table_status plan_piece(struct pieces *pieces, struct piece_lane *lane, c
     set_piece(pieces, lane, rows);
     if (lane->is_planned && are_alike(&before, scan))
         return TABLE_OK;
-    const table_status status =
-        plan_make(pieces->whole->backend, scan, lane->piece.strategy, !scan->out.data, &lane->plan);
-    lane->is_planned = status == TABLE_OK;
-    return status == TABLE_OK ? make_room(pieces, lane->plan.bytes) : status;
+    lane->is_planned = false;
+    TRY(plan_make(pieces->whole->backend, scan, lane->piece.strategy, !scan->out.data, &lane->plan));
+    lane->is_planned = true;
+    return make_room(pieces, lane->plan.bytes);
 }
 
 table_status pieces_open(struct pieces *pieces, struct call *call, size_t rows, unsigned lanes, table_report *report) {
@@ -286,11 +280,8 @@ static table_status account(struct pieces *pieces, const struct piece_lane *lane
     if (!pieces->report)
         return TABLE_OK;
     TRY(run_report(&lane->piece, lane->plan.strategy, &report));
-    for (unsigned stage = 0; stage < STAGES; stage++)
-        pieces->report->stage_seconds[stage] += report.stage_seconds[stage];
-    pieces->report->strategy = lane->plan.strategy;
-    pieces->report->threads = report.threads;
-    pieces->report->seconds += report.seconds;
+    report.units = pieces->report->units;
+    run_add_report(pieces->report, &report);
     return TABLE_OK;
 }
 

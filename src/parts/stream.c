@@ -25,8 +25,8 @@ static table_status check_ends(const table_stream_options *options) {
     if (!options->first && options->first_bytes > 0)
         return status_fail(TABLE_ERROR_ARGUMENT, "first is a null pointer, and first_bytes is %zu",
                            options->first_bytes);
-    const table_status refused = refuse(CALLER_STREAM, &options->scan);
-    return refused == TABLE_OK && options->coefficients ? refuse(CALLER_RECURRENCE, &options->scan) : refused;
+    TRY(refuse(CALLER_STREAM, &options->scan));
+    return options->coefficients ? refuse(CALLER_RECURRENCE, &options->scan) : TABLE_OK;
 }
 
 /* Offsets are a row by itself, before the pieces, whose call has heard of none: what they do not go together with is
@@ -178,17 +178,14 @@ static table_status sum_nothing(struct stream *stream) {
 
 static table_status sum_rows(struct stream *stream) {
     stream_source_begin(&stream->source, stream->options);
-    table_status status = stream->options->scan.reverse ? check_backwards(stream) : TABLE_OK;
-    if (status == TABLE_OK)
-        status = stream_choose_slots(stream);
-    if (status == TABLE_OK)
-        status = stream_allocate(stream);
-    if (status == TABLE_OK)
-        status = stream_sum_begin(stream);
-    if (status == TABLE_OK && stream->options->scan.offsets)
-        status = write_start(stream);
-    if (status != TABLE_OK)
-        return status;
+    table_status status = TABLE_OK;
+    if (stream->options->scan.reverse)
+        TRY(check_backwards(stream));
+    TRY(stream_choose_slots(stream));
+    TRY(stream_allocate(stream));
+    TRY(stream_sum_begin(stream));
+    if (stream->options->scan.offsets)
+        TRY(write_start(stream));
     stream_spent(stream, &stream->report.sum_seconds);
     if (works_alone(stream) || !stream_with_threads(stream, &status))
         status = stream_sum(stream, run_alone);
@@ -206,23 +203,24 @@ static void fill_in_report(struct stream *stream) {
     *stream->options->report = *report;
 }
 
+static table_status check_and_sum(struct stream *stream) {
+    const table_stream_options *options = stream->options;
+    TRY(check_ends(options));
+    if (options->devices)
+        TRY(check_devices(options, &stream->scan));
+    TRY(check_offsets(options, &stream->scan));
+    TRY(stream_sum_check(stream));
+    TRY(measure_rows(stream));
+    return stream->source.row_bytes > 0 ? sum_rows(stream) : sum_nothing(stream);
+}
+
 static table_status stream_from_end_to_end(const table_stream_options *options) {
-    struct stream stream = {.options = options};
+    struct stream stream = {.options = options, .scan = options->scan};
     stream.begun = stream.last = seconds_now();
     stream.asked = milliseconds_now();
-    stream.scan = options->scan;
-    stream.scan.threads = options->scan.threads || options->devices ? options->scan.threads : 1;
-    table_status status = check_ends(options);
-    if (status == TABLE_OK && options->devices)
-        status = check_devices(options, &stream.scan);
-    if (status == TABLE_OK)
-        status = check_offsets(options, &stream.scan);
-    if (status == TABLE_OK)
-        status = stream_sum_check(&stream);
-    if (status == TABLE_OK)
-        status = measure_rows(&stream);
-    if (status == TABLE_OK)
-        status = stream.source.row_bytes > 0 ? sum_rows(&stream) : sum_nothing(&stream);
+    if (options->scan.threads == 0 && !options->devices)
+        stream.scan.threads = 1;
+    const table_status status = check_and_sum(&stream);
     if (stream.pinned)
         stream.cuda->host_release(stream.pinned);
     free(stream.memory);

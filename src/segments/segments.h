@@ -38,7 +38,7 @@ static inline bool segments_have_rows(table_segment_kind kind) {
 bool segments_values(const struct segments *segments, size_t rows, size_t *values);
 
 /* Checks a whole call. a: the coefficients of a recurrence, whose tables b and h are `in` and `out`; NULL: it is none.
- * options may be NULL. On success `call` and `checked` point to the caller's memory, which they do not own. */
+ * On success `call` and `checked` point to the caller's memory, which they do not own. */
 table_status validate_segments(const table_view *a, const table_view *in, const table_view *out,
                                const table_segments *segments, const table_scan_options *options, enum call_form form,
                                struct call *call, struct segments *checked);

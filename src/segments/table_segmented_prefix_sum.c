@@ -6,45 +6,28 @@
 #include "segments.h"
 
 /* Memory beside the tables, which has a place in the workspace where the backend does not reach it: all that is named.
- */
+ * Rows of carry_out that belong to no segment stay as they are. */
 enum { CARRY_IN, CARRY_OUT, FIRST_OVERFLOW, NANS, DATA, COUNT_AT, FOUND, WRONG };
-static const bool is_read[SEGMENTS_NAMED] = {[CARRY_IN] = true,
-                                             [DATA] = true,
-                                             [COUNT_AT] = true,
-                                             [CARRY_OUT] = true}; /* rows without a segment stay as they are */
+enum {
+    READ = 1 << CARRY_IN | 1 << CARRY_OUT | 1 << DATA | 1 << COUNT_AT,
+    WRITTEN = 1 << CARRY_OUT | 1 << FIRST_OVERFLOW | 1 << NANS | 1 << FOUND | 1 << WRONG
+};
 
 /* A checked call on its way. */
 struct segmented_call {
     struct segments segments;
     struct table_report *report;
     struct plan_memory named[SEGMENTS_NAMED];
-    size_t bytes[SEGMENTS_NAMED], places[SEGMENTS_NAMED]; /* no bytes: the caller's own memory does */
+    struct plan_place places[SEGMENTS_NAMED];
     struct layout layout;
 };
-
-static void take_memories(void *const memories[SEGMENTS_NAMED], struct scan *scan, struct segments *segments) {
-    scan->carry_in = memories[CARRY_IN];
-    scan->carry_out = memories[CARRY_OUT];
-    scan->first_overflow = memories[FIRST_OVERFLOW];
-    scan->load.nans = memories[NANS];
-    segments->data = memories[DATA];
-    segments->count_at = memories[COUNT_AT];
-    segments->found = memories[FOUND];
-    segments->wrong = memories[WRONG];
-}
 
 static table_status make_plan(const struct call *call, struct segmented_call *plan) {
     const struct scan *scan = &call->scan;
     const struct segments *segments = &plan->segments;
     TRY(segments_list_named(scan, segments, plan->named));
     layout_place(&plan->layout, 1, call->backend->segments_workspace(scan, segments));
-    for (int i = 0; i < SEGMENTS_NAMED; i++) {
-        const struct plan_memory *named = &plan->named[i];
-        if (plan_reaches(call->backend, scan, named->memory))
-            continue;
-        plan->bytes[i] = named->count * table_type_size(named->type);
-        plan->places[i] = layout_place(&plan->layout, 1, plan->bytes[i]);
-    }
+    plan_place_named(call->backend, scan, plan->named, SEGMENTS_NAMED, &plan->layout, plan->places);
     return plan->layout.too_large ? status_fail(TABLE_ERROR_TOO_LARGE,
                                                 "the workspace for %zu segments of %zu columns does not fit in "
                                                 "memory",
@@ -57,21 +40,22 @@ static table_status run_planned(struct call *call, void *context, char *workspac
     const struct backend *backend = call->backend;
     struct scan scan = call->scan;
     struct segments reached = plan->segments;
-    void *there[SEGMENTS_NAMED];
-    for (int i = 0; i < SEGMENTS_NAMED; i++) {
-        const void *const own = plan->named[i].memory;
-        there[i] = plan->bytes[i] > 0 ? workspace + plan->places[i] : (void *)(uintptr_t)own;
-        if (plan->bytes[i] > 0 && is_read[i])
-            TRY(backend->copy(&scan, there[i], own, plan->bytes[i]));
-    }
-    take_memories(there, &scan, &reached);
+    void *at[SEGMENTS_NAMED];
+    TRY(plan_move_named(backend, &scan, plan->named, plan->places, READ, false, workspace));
+    for (int i = 0; i < SEGMENTS_NAMED; i++)
+        at[i] = plan_named_at(&plan->named[i], &plan->places[i], workspace);
+    scan.carry_in = at[CARRY_IN];
+    scan.carry_out = at[CARRY_OUT];
+    scan.first_overflow = at[FIRST_OVERFLOW];
+    scan.load.nans = at[NANS];
+    reached.data = at[DATA];
+    reached.count_at = at[COUNT_AT];
+    reached.found = at[FOUND];
+    reached.wrong = at[WRONG];
     TRY(pipeline_mark(backend, &scan, 0, 0));
     TRY(backend->segments(&scan, &reached, workspace));
     TRY(pipeline_mark(backend, &scan, 1, STAGES));
-    for (int i = 0; i < SEGMENTS_NAMED; i++)
-        if (plan->bytes[i] > 0 && plan->named[i].is_written)
-            TRY(backend->copy(&scan, (void *)(uintptr_t)plan->named[i].memory, there[i], plan->bytes[i]));
-    return TABLE_OK;
+    return plan_move_named(backend, &scan, plan->named, plan->places, WRITTEN, true, workspace);
 }
 
 /* Segments of the host for a device are looked at before anything is written. Their `wrong` is a word of the host. */
@@ -117,21 +101,19 @@ static table_status run_at_once(struct call *call, void *context) {
 static table_status sum(const table_view *a, const table_view *in, const table_view *out,
                         const table_segments *segments, const table_scan_options *options, enum call_form form,
                         size_t *bytes) {
-    struct segmented_call segmented = {.report = options ? options->report : NULL};
+    struct segmented_call segmented = {.report = options_of(options)->report};
     struct call call;
-    table_status status = validate_segments(a, in, out, segments, options, form, &call, &segmented.segments);
-    if (status == TABLE_OK && form == CALL_AND_WAIT)
+    options = options_of(options);
+    TRY(validate_segments(a, in, out, segments, options, form, &call, &segmented.segments));
+    if (form == CALL_AND_WAIT)
         return run_and_wait(&call, segmented.report != NULL, run_at_once, &segmented);
-    if (status == TABLE_OK)
-        status = make_plan(&call, &segmented);
-    if (status == TABLE_OK && bytes) {
+    TRY(make_plan(&call, &segmented));
+    if (bytes) {
         *bytes = segmented.layout.bytes;
         return TABLE_OK;
     }
-    if (status == TABLE_OK)
-        status = validate_workspace(options ? options->workspace : NULL, options ? options->workspace_bytes : 0,
-                                    segmented.layout.bytes);
-    return status == TABLE_OK ? run_planned(&call, &segmented, options ? options->workspace : NULL) : status;
+    TRY(validate_workspace(options->workspace, options->workspace_bytes, segmented.layout.bytes));
+    return run_planned(&call, &segmented, options->workspace);
 }
 
 static table_status fail_null(const char *name) {

@@ -130,9 +130,7 @@ static bool is_for_totals(const table_view *in, const table_view *out, const tab
 table_status validate_segments(const table_view *a, const table_view *in, const table_view *out,
                                const table_segments *segments, const table_scan_options *options, enum call_form form,
                                struct call *call, struct segments *checked) {
-    static const struct table_scan_options defaults;
     struct plan_memory named[SEGMENTS_NAMED];
-    options = options ? options : &defaults;
     if (!in || !out || !segments)
         return status_fail(TABLE_ERROR_ARGUMENT, "%s is a null pointer", !in ? "in" : !out ? "out" : "segments");
     const bool totals = is_for_totals(in, out, options);

@@ -33,9 +33,8 @@ table_status state_fetch(const struct call *call, struct sum_state **fetched) {
     const struct backend *backend = call->backend;
     const struct scan *scan = &call->scan;
     size_t bytes;
-    table_status status = state_bytes(scan->element, scan->in.columns, &bytes);
-    if (status != TABLE_OK)
-        return status;
+    table_status status = TABLE_OK;
+    TRY(state_bytes(scan->element, scan->in.columns, &bytes));
     struct sum_state *const state = *fetched = malloc(bytes);
     if (!state)
         return status_fail(TABLE_ERROR_HOST_MEMORY, "no %zu bytes of host memory for a state", bytes);

@@ -353,8 +353,15 @@ static void check_rows_of_options() {
     check(table_column_totals(&table, TABLE_U32, other, nullptr) == TABLE_ERROR_BACKEND, "totals");
     const table_view counters = {values, 2, 3, 0, TABLE_U32};
     check(table_chunk_ranks(&counters, &counters, other, nullptr, nullptr) == TABLE_ERROR_BACKEND, "of counters");
-    device_memory_release(row);
-    device_memory_release(other);
+    options = {};
+    options.backend = TABLE_BACKEND_CUDA;
+    options.state = allocate(1000);
+    check(cudaMemset(options.state, 1, 1000) == cudaSuccess, "what is no state");
+    check(table_prefix_sum(&table, &table, &options) == TABLE_ERROR_STATE, "is refused");
+    void *const next = allocate(1000);
+    check(next && next != options.state, "and not given to others");
+    for (void *memory : {row, other, options.state, next})
+        device_memory_release(memory);
     table_trim_memory();
 }
 
