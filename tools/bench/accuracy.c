@@ -157,11 +157,6 @@ static int run_kind(struct trial *trial, bool gpu) {
                        contend(trial, &trial->host, "serial loop", (struct scan_way){.kind = SCAN_SERIAL}, false));
 }
 
-static int accept_pair(void *context, struct bench_pair pair) {
-    (void)context, (void)pair;
-    return EX_OK;
-}
-
 /* Tables of f32 and f64 among the types, columns that lie side by side. */
 static int run_table(void *context, const struct bench_case *table) {
     struct trial *trial = context;
@@ -187,7 +182,7 @@ int bench_accuracy(const struct bench_options *options, struct bench_report *rep
     if (code == EX_OK && !trial.first)
         code = fail(EX_OSERR, "out of memory: four tables of %zu bytes are needed", options->bytes);
     if (code == EX_OK)
-        code = bench_each_case(options, report, &trial, accept_pair, run_table);
+        code = bench_each_case(options, report, &trial, NULL, run_table);
     scans_close(&trial.host);
     if (gpu)
         scans_close(&trial.gpu);

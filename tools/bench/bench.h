@@ -161,8 +161,11 @@ struct bench_case {
     size_t copy_bytes; /* half of what a scan reads and writes */
 };
 
-/* Runs all cases, after fill() has made the values of a pair; both give an exit code. A note about those that cannot
- * be. The worst of the codes; after one of which bench_goes_on() is false, nothing else is tried. */
+/* The table at `data`, of values of the type. */
+table_view bench_view(const struct bench_case *what, void *data, table_type type);
+
+/* Runs all cases, after fill(), if it is not NULL, has made the values of a pair; both give an exit code. A note about
+ * those that cannot be. The worst of the codes; after one of which bench_goes_on() is false, nothing else is tried. */
 int bench_each_case(const struct bench_options *options, struct bench_report *report, void *context,
                     int fill(void *context, struct bench_pair pair),
                     int run(void *context, const struct bench_case *what));

@@ -4,8 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/place.h"
+#include "bench/scan.h"
 #include "message.h"
+#include "seconds.h"
 
 enum { SMALL_ROWS = 1024 };
 
@@ -23,34 +24,31 @@ struct devices {
     const struct bench_options *options;
     struct bench_report *report;
     struct device list[DEVICES_MOST];
-    struct bench_place host;
-    void *host_in, *host_out, *expected;
-    size_t bytes; /* of each table */
-    struct bench_case table;
-    int right; /* -1: not looked at */
+    struct scans host; /* the same table */
+    int right;         /* -1: not looked at */
     unsigned turn;
     struct bench_way ways[WAYS];
 };
 
 static bool scan(struct devices *devices, size_t rows, table_devices_report *report) {
-    const struct bench_case *table = &devices->table;
+    struct bench_case table = devices->host.table;
     table_part parts[DEVICES_MOST];
     memset(parts, 0, sizeof parts);
+    table.rows = rows;
     for (size_t i = 0; i < devices->options->devices.count; i++) {
-        const ptrdiff_t stride = (ptrdiff_t)table->shape.stride;
-        parts[i].in = (table_view){devices->list[i].in, rows, table->shape.columns, stride, table->pair.in};
-        parts[i].out = (table_view){devices->list[i].out, rows, table->shape.columns, stride, table->pair.out};
+        parts[i].in = bench_view(&table, devices->list[i].in, table.pair.in);
+        parts[i].out = bench_view(&table, devices->list[i].out, table.pair.out);
     }
     const table_status status = table_prefix_sum_devices(parts, devices->options->devices.count, NULL, report);
     if (status != TABLE_OK)
-        report_failure(devices->report, status, "%zu x %zu on each device", rows, table->shape.columns);
+        report_failure(devices->report, status, "%zu x %zu on each device", rows, table.shape.columns);
     return status == TABLE_OK;
 }
 
 /* All devices copy at the same time. */
 static bool copy_all(struct devices *devices) {
     const size_t count = devices->options->devices.count;
-    const size_t bytes = (devices->table.in_bytes + devices->table.out_bytes) / 2;
+    const size_t bytes = (devices->host.table.in_bytes + devices->host.table.out_bytes) / 2;
     bool good = true;
     for (size_t i = 0; i < count && good; i++) {
         struct device *device = &devices->list[i];
@@ -68,12 +66,12 @@ static bool copy_all(struct devices *devices) {
 
 static bool run_way(void *context, size_t way, struct bench_times *times) {
     struct devices *devices = context;
-    const size_t rows = devices->table.rows, few = rows < SMALL_ROWS ? rows : SMALL_ROWS;
+    const size_t rows = devices->host.table.rows, few = rows < SMALL_ROWS ? rows : SMALL_ROWS;
     table_devices_report report = {.totals_seconds = NAN, .exchange_seconds = NAN, .scan_seconds = NAN};
-    const double begun = bench_seconds();
+    const double begun = seconds_now();
     const bool good =
         way == COPY ? copy_all(devices) : scan(devices, way == SMALL ? few : rows, way == REPORTED ? &report : NULL);
-    times->ms = 1e3 * (bench_seconds() - begun);
+    times->ms = 1e3 * (seconds_now() - begun);
     times->parts[TOTALS] = 1e3 * report.totals_seconds;
     times->parts[EXCHANGE] = 1e3 * report.exchange_seconds;
     times->parts[SCAN] = 1e3 * report.scan_seconds;
@@ -82,31 +80,30 @@ static bool run_way(void *context, size_t way, struct bench_times *times) {
 
 /* All parts have the same values, so that the CPU sums them again and again, from where the part before has ended. */
 static int check(struct devices *devices) {
-    const struct bench_case *table = &devices->table;
-    const struct bench_shape shape = table->shape;
-    const table_view in = {devices->host_in, table->rows, shape.columns, (ptrdiff_t)shape.stride, table->pair.in};
-    const table_view out = {devices->expected, table->rows, shape.columns, (ptrdiff_t)shape.stride, table->pair.out};
+    const struct scans *host = &devices->host;
+    const struct bench_case *table = &host->table;
+    const table_view in = scans_in(host, true), out = scans_out(host, host->expected);
     table_scan_options options = {.backend = TABLE_BACKEND_CPU};
     size_t bytes;
-    if (table_state_bytes(table->pair.out, shape.columns, &bytes) != TABLE_OK || !(options.state = calloc(1, bytes)))
+    if (table_state_bytes(out.type, out.columns, &bytes) != TABLE_OK || !(options.state = calloc(1, bytes)))
         return fail(EX_OSERR, "out of memory");
     devices->right = 1;
     for (size_t i = 0; i < devices->options->devices.count && devices->right > 0; i++) {
         struct device *device = &devices->list[i];
-        memset(devices->expected, 0, table->out_bytes);
+        memset(host->expected, 0, table->out_bytes);
         devices->right = table_prefix_sum(&in, &out, &options) == TABLE_OK &&
-                         place_copy(&device->place, devices->host_out, device->out, table->out_bytes) &&
-                         memcmp(devices->expected, devices->host_out, table->out_bytes) == 0;
+                         place_copy(&device->place, host->host_out, device->out, table->out_bytes) &&
+                         memcmp(host->expected, host->host_out, table->out_bytes) == 0;
         if (!devices->right)
-            report_note(devices->report, "WRONG RESULT: %zu x %zu of %s on device %d", table->rows, shape.columns,
-                        table_type_name(table->pair.out), device->place.device);
+            report_note(devices->report, "WRONG RESULT: %zu x %zu of %s on device %d", table->rows, out.columns,
+                        table_type_name(out.type), device->place.device);
     }
     free(options.state);
     return devices->right ? EX_OK : EX_SOFTWARE;
 }
 
 static void say(struct devices *devices) {
-    const struct bench_case *table = &devices->table;
+    const struct bench_case *table = &devices->host.table;
     const struct bench_way *ways = devices->ways;
     const unsigned repeat = devices->options->repeat, count = devices->options->devices.count;
     const double ms = ways[WHOLE].median.ms, *parts = ways[REPORTED].median.parts;
@@ -148,7 +145,7 @@ static void say(struct devices *devices) {
 static int run_case(void *context, const struct bench_case *table) {
     struct devices *devices = context;
     bool good = true;
-    devices->table = *table;
+    devices->host.table = *table;
     devices->right = -1;
     devices->turn = 0;
     for (size_t i = 0; i < devices->options->devices.count && good; i++) {
@@ -167,38 +164,33 @@ static int run_case(void *context, const struct bench_case *table) {
 static int fill(void *context, struct bench_pair pair) {
     struct devices *devices = context;
     bool good = true;
-    bench_fill(devices->host_in, devices->bytes, pair.in, bench_values_of(devices->options, pair));
+    bench_fill(devices->host.host_in, devices->host.bytes, pair.in, bench_values_of(devices->options, pair));
     for (size_t i = 0; i < devices->options->devices.count && good; i++)
-        good = place_copy(&devices->list[i].place, devices->list[i].in, devices->host_in, devices->bytes);
+        good = place_copy(&devices->list[i].place, devices->list[i].in, devices->host.host_in, devices->host.bytes);
     return good ? EX_OK : EX_UNAVAILABLE;
 }
 
-static bool open_all(struct devices *devices) {
-    bool open = place_open(&devices->host, TABLE_BACKEND_CPU, 0, devices->report);
-    void **const tables[] = {&devices->host_in, &devices->host_out, &devices->expected};
-    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
-        open = (*tables[i] = place_allocate(&devices->host, devices->bytes, true)) && open;
-    for (size_t i = 0; i < devices->options->devices.count; i++) {
+static int open_all(struct devices *devices, size_t bytes) {
+    int code = scans_open(&devices->host, TABLE_BACKEND_CPU, bytes, true);
+    for (size_t i = 0; i < devices->options->devices.count && code == EX_OK; i++) {
         struct device *device = &devices->list[i];
-        open = place_open(&device->place, TABLE_BACKEND_CUDA, devices->options->devices.numbers[i], devices->report) &&
-               (device->in = place_allocate(&device->place, devices->bytes, false)) &&
-               (device->out = place_allocate(&device->place, devices->bytes, false)) && open;
+        if (!place_open(&device->place, TABLE_BACKEND_CUDA, devices->options->devices.numbers[i], devices->report) ||
+            !(device->in = place_allocate(&device->place, bytes, false)) ||
+            !(device->out = place_allocate(&device->place, bytes, false)))
+            code = fail(EX_OSERR, "two tables of %zu bytes on each device could not be had", bytes);
     }
-    return open;
+    return code;
 }
 
 int bench_devices(const struct bench_options *options, struct bench_report *report) {
     static struct devices devices; /* too large for a stack */
-    devices.options = options;
-    devices.report = report;
-    devices.bytes = bench_largest_bytes(options);
-    const int code =
-        open_all(&devices)
-            ? bench_each_case(options, report, &devices, fill, run_case)
-            : fail(EX_OSERR, "two tables of %zu bytes on each device, and three on the host, could not be had",
-                   devices.bytes);
+    devices.options = devices.host.options = options;
+    devices.report = devices.host.report = report;
+    int code = open_all(&devices, bench_largest_bytes(options));
+    if (code == EX_OK)
+        code = bench_each_case(options, report, &devices, fill, run_case);
     for (size_t i = 0; i < options->devices.count; i++)
         place_close(&devices.list[i].place);
-    place_close(&devices.host);
+    scans_close(&devices.host);
     return code;
 }

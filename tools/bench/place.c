@@ -8,8 +8,6 @@
 #include "memory.h"
 #include "seconds.h"
 
-double bench_seconds(void) { return seconds_now(); }
-
 bool place_open(struct bench_place *place, table_backend backend, int device, struct bench_report *report) {
     const struct place_kind *kind = backend == TABLE_BACKEND_CUDA ? &place_on_gpu : &place_on_host;
     *place = (struct bench_place){.kind = kind, .report = report, .device = device};
@@ -81,12 +79,12 @@ bool place_copy(struct bench_place *place, void *to, const void *from, size_t by
 bool place_time(struct bench_place *place, bool by_clock, bench_work *work, void *what, unsigned count, double *ms) {
     const struct place_kind *kind = place->kind;
     const bool own = kind->begin && !by_clock;
-    const double begun = bench_seconds();
+    const double begun = seconds_now();
     bool good = !own || kind->begin(place);
     for (unsigned k = 0; k < count && good; k++)
         good = work(what);
     good = good && (!own || kind->end(place)) && kind->wait(place);
-    *ms = (bench_seconds() - begun) * 1e3;
+    *ms = (seconds_now() - begun) * 1e3;
     good = good && (!own || kind->elapsed(place, ms));
     *ms /= count;
     return good;

@@ -71,6 +71,4 @@ bool place_copy(struct bench_place *place, void *to, const void *from, size_t by
  * place's own, where it has one. */
 bool place_time(struct bench_place *place, bool by_clock, bench_work *work, void *what, unsigned count, double *ms);
 
-double bench_seconds(void);
-
 #endif

@@ -88,14 +88,11 @@ table_status scans_sum(const struct scans *scans, const table_view *in, const ta
 void scans_close(struct scans *scans) { place_close(&scans->place); }
 
 table_view scans_in(const struct scans *scans, bool on_host) {
-    const struct bench_case *table = &scans->table;
-    return (table_view){on_host ? scans->host_in : scans->in, table->rows, table->shape.columns,
-                        (ptrdiff_t)table->shape.stride, table->pair.in};
+    return bench_view(&scans->table, on_host ? scans->host_in : scans->in, scans->table.pair.in);
 }
 
 table_view scans_out(const struct scans *scans, void *data) {
-    const struct bench_case *table = &scans->table;
-    return (table_view){data, table->rows, table->shape.columns, (ptrdiff_t)table->shape.stride, table->pair.out};
+    return bench_view(&scans->table, data, scans->table.pair.out);
 }
 
 const char *scan_name(const struct scan_way *way, char name[SCAN_NAME]) {

@@ -35,6 +35,10 @@ static bool find_case(const struct bench_options *options, size_t number, struct
     return true;
 }
 
+table_view bench_view(const struct bench_case *what, void *data, table_type type) {
+    return (table_view){data, what->rows, what->shape.columns, (ptrdiff_t)what->shape.stride, type};
+}
+
 /* The largest of the tables whose size fits in a number at all; the others are named when their turn comes. */
 size_t bench_largest_bytes(const struct bench_options *options) {
     struct bench_case what;
@@ -55,7 +59,7 @@ int bench_each_case(const struct bench_options *options, struct bench_report *re
     bool fits;
     int code = EX_OK;
     for (size_t p = 0; p < options->pair_count && bench_goes_on(code); ++p) {
-        code = bench_worse(code, fill(context, options->pairs[p]));
+        code = bench_worse(code, fill ? fill(context, options->pairs[p]) : EX_OK);
         for (size_t i = 0; bench_goes_on(code) && find_case(options, i, options->pairs[p], &what, &fits); ++i) {
             if (what.rows > 0 && fits)
                 code = bench_worse(code, run(context, &what));
