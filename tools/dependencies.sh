@@ -140,6 +140,7 @@ need_checks() {
     need_tests
     need ccache command -v ccache
     need clang-14 command -v clang-14
+    need lld-14 command -v ld.lld-14
     need libclang-rt-14-dev sanitizer_links
     need clang-format-14 command -v clang-format-14
     install_missing
