@@ -40,26 +40,23 @@ static int make_temporary(struct atomic_file *file) {
     return ENOSPC;
 }
 
-static int open_temporary(struct atomic_file *file) {
+static void open_temporary(struct atomic_file *file) {
     const sigset_t before = signals_hold();
     const int error = make_temporary(file);
     signals_release(before);
-    return error == 0 ? EX_OK
-                      : fail(EX_CANTCREAT, "%s: cannot make a temporary beside it: %s", file->name, strerror(error));
+    if (error != 0)
+        die(EX_CANTCREAT, "%s: cannot make a temporary beside it: %s", file->name, strerror(error));
 }
 
-static int open_new(struct atomic_file *file, const char *path) {
-    if (snprintf(file->target, sizeof file->target, "%s", path) >= (int)sizeof file->target)
-        return fail(EX_CANTCREAT, "%s: %s", path, strerror(ENAMETOOLONG));
+static void open_new(struct atomic_file *file) {
+    if (snprintf(file->target, sizeof file->target, "%s", file->name) >= (int)sizeof file->target)
+        die(EX_CANTCREAT, "%s: %s", file->name, strerror(ENAMETOOLONG));
     file->is_new = true;
-    const int code = open_temporary(file);
+    open_temporary(file);
     const mode_t mask = umask(0); /* there are no threads yet */
     umask(mask);
-    if (code != EX_OK || fchmod(file->fd, 0666 & ~mask) == 0 || errno == EPERM) /* FAT has no such permissions */
-        return code;
-    const int error = errno;
-    atomic_file_discard(file);
-    return fail(EX_CANTCREAT, "%s: %s", path, strerror(error));
+    if (fchmod(file->fd, 0666 & ~mask) != 0 && errno != EPERM) /* FAT has no such permissions */
+        die(EX_CANTCREAT, "%s: %s", file->name, strerror(errno));
 }
 
 /* Whether a call about an access control list failed because there is no list. */
@@ -76,13 +73,12 @@ static bool keep_access(const struct atomic_file *file, const struct stat *old) 
 }
 
 /* A symbolic link stays one: what it points to is replaced. */
-static int open_replacement(struct atomic_file *file, const char *path, const struct stat *old) {
+static void open_replacement(struct atomic_file *file, const char *path, const struct stat *old) {
     if (!realpath(path, file->target))
-        return fail(EX_CANTCREAT, "%s: %s", path, strerror(errno));
-    const int code = open_temporary(file);
-    if (code == EX_OK && !keep_access(file, old))
+        die(EX_CANTCREAT, "%s: %s", path, strerror(errno));
+    open_temporary(file);
+    if (!keep_access(file, old))
         message("%s: its owner, group or permissions cannot be kept; nobody but its owner can use it now", path);
-    return code;
 }
 
 /* An open file that is a regular one, and no end to append to, begins where it is. */
@@ -94,12 +90,10 @@ static off_t place_of_direct(int fd) {
     return lseek(fd, 0, SEEK_CUR);
 }
 
-int atomic_file_open(struct atomic_file *file, const char *path, bool force) {
+void atomic_file_open(struct atomic_file *file, const char *path, bool force) {
     struct stat status;
     *file = (struct atomic_file){.name = path, .fd = -1, .slot = -1, .force = force};
-    const int code = output_path_check(path, force);
-    if (code != EX_OK)
-        return code;
+    output_path_check(path, force);
     const int descriptor = output_path_descriptor(path);
     const bool exists = descriptor < 0 && stat(path, &status) == 0;
     file->direct = descriptor >= 0 || (exists && output_path_is_device(status.st_mode));
@@ -109,13 +103,16 @@ int atomic_file_open(struct atomic_file *file, const char *path, bool force) {
     } else if (file->direct) {
         file->fd = descriptor >= 0 ? fcntl(descriptor, F_DUPFD_CLOEXEC, 0) : transfer_open(path, O_WRONLY);
     } else {
-        return exists ? open_replacement(file, path, &status) : open_new(file, path);
+        if (exists)
+            open_replacement(file, path, &status);
+        else
+            open_new(file);
+        return;
     }
     if (file->fd < 0)
-        return fail(EX_CANTCREAT, "%s: %s", path, strerror(errno));
+        die(EX_CANTCREAT, "%s: %s", path, strerror(errno));
     file->start = place_of_direct(file->fd);
     transfer_widen(file->fd);
-    return EX_OK;
 }
 
 /* Whether there is room, as far as can be known. Returns errno's number, or 0. */
@@ -136,24 +133,20 @@ static int find_room(const struct atomic_file *file, size_t bytes) {
     return 0;
 }
 
-int atomic_file_reserve(struct atomic_file *file, size_t bytes) {
+void atomic_file_reserve(struct atomic_file *file, size_t bytes) {
     const int error = find_room(file, bytes);
-    if (error == 0)
-        return EX_OK;
-    atomic_file_discard(file);
-    return fail(EX_IOERR, "%s: no room for %zu bytes: %s", file->name, bytes, strerror(error));
+    if (error != 0)
+        die(EX_IOERR, "%s: no room for %zu bytes: %s", file->name, bytes, strerror(error));
 }
 
 /* What a call came to, of which errno's number is `error`. */
-static int kept_or_lost(struct atomic_file *file, bool is_kept, int error) {
-    if (is_kept)
-        return EX_OK;
-    atomic_file_discard(file);
-    return fail(EX_IOERR, "%s: %s", file->name, strerror(error));
+static void check(const struct atomic_file *file, bool is_kept, int error) {
+    if (!is_kept)
+        die(EX_IOERR, "%s: %s", file->name, strerror(error));
 }
 
 /* Has the disk begin with what has come together. */
-int atomic_file_write(struct atomic_file *file, const void *data, size_t bytes) {
+void atomic_file_write(struct atomic_file *file, const void *data, size_t bytes) {
     bool is_written = transfer_write(file->fd, data, bytes, -1);
     file->written += is_written ? bytes : 0;
     const size_t ready = file->written - file->begun;
@@ -161,32 +154,31 @@ int atomic_file_write(struct atomic_file *file, const void *data, size_t bytes) 
         is_written = transfer_begin_sync(file->fd, file->begun, ready);
         file->begun = file->written;
     }
-    return kept_or_lost(file, is_written, errno);
+    check(file, is_written, errno);
 }
 
 bool atomic_file_can_go_back(const struct atomic_file *file) { return file->start >= 0; }
 
-int atomic_file_write_at(struct atomic_file *file, const void *data, size_t bytes, size_t place) {
-    const bool is_written = transfer_write(file->fd, data, bytes, file->start + (off_t)place);
-    return kept_or_lost(file, is_written, errno);
+void atomic_file_write_at(struct atomic_file *file, const void *data, size_t bytes, size_t place) {
+    check(file, transfer_write(file->fd, data, bytes, file->start + (off_t)place), errno);
 }
 
-int atomic_file_grown(struct atomic_file *file, size_t bytes) {
+void atomic_file_grown(struct atomic_file *file, size_t bytes) {
     file->written += bytes;
     const bool is_there = lseek(file->fd, file->start + (off_t)file->written, SEEK_SET) >= 0;
-    return kept_or_lost(file, is_there, errno);
+    check(file, is_there, errno);
 }
 
-int atomic_file_finish(struct atomic_file *file) {
+void atomic_file_finish(struct atomic_file *file) {
     if (file->fd < 0)
-        return EX_OK;
+        return;
     int error = transfer_sync(file->fd, file->direct ? 0 : file->written) == 0 ? 0 : errno;
     if (file->direct && (error == EINVAL || error == ENOTSUP || error == EROFS))
         error = 0; /* pipes and devices have nothing to bring to the disk */
     if (file->fd != STDOUT_FILENO && close(file->fd) != 0 && errno != EINTR && error == 0)
         error = errno;
     file->fd = -1;
-    return kept_or_lost(file, error == 0, error);
+    check(file, error == 0, error);
 }
 
 void atomic_file_discard(struct atomic_file *file) {
@@ -285,20 +277,17 @@ static int name_both(struct atomic_file *file, struct atomic_file *beside, struc
     return error;
 }
 
-static int sync_folder(const struct atomic_file *file) {
-    if (file->direct || sync_directory(file->target) == 0)
-        return EX_OK;
-    return fail(EX_IOERR, "%s: is written, but its folder could not be brought to the disk: %s", file->name,
-                strerror(errno));
+static void sync_folder(const struct atomic_file *file) {
+    if (!file->direct && sync_directory(file->target) != 0)
+        die(EX_IOERR, "%s: is written, but its folder could not be brought to the disk: %s", file->name,
+            strerror(errno));
 }
 
-int atomic_file_publish(struct atomic_file *file, struct atomic_file *beside) {
+void atomic_file_publish(struct atomic_file *file, struct atomic_file *beside) {
     struct atomic_file *failed;
-    int code = atomic_file_finish(file);
-    if (code == EX_OK && beside)
-        code = atomic_file_finish(beside);
-    if (code != EX_OK)
-        return code;
+    atomic_file_finish(file);
+    if (beside)
+        atomic_file_finish(beside);
     const sigset_t before = signals_hold();
     const int error = name_both(file, beside, &failed);
     atomic_file_discard(file); /* a temporary that is left is what was there before, or was taken back */
@@ -306,7 +295,8 @@ int atomic_file_publish(struct atomic_file *file, struct atomic_file *beside) {
         atomic_file_discard(beside);
     signals_release(before);
     if (error != 0)
-        return fail(EX_CANTCREAT, "%s: %s", failed->name, strerror(error));
-    code = sync_folder(file);
-    return code == EX_OK && beside ? sync_folder(beside) : code;
+        die(EX_CANTCREAT, "%s: %s", failed->name, strerror(error));
+    sync_folder(file);
+    if (beside)
+        sync_folder(beside);
 }

@@ -32,26 +32,26 @@ struct atomic_file {
 #define ATOMIC_FILE_NONE                                                                                               \
     { .fd = -1, .slot = -1 }
 
-/* In this order; each returns EX_OK, or the exit code after a message, and the file is then discarded. reserve() asks
- * for the room that `bytes` bytes need, so that a full disk is found before the work. finish() leaves the data on the
- * disk but not yet under its name; publish() does so, too, and names it. */
-int atomic_file_open(struct atomic_file *file, const char *path, bool force);
-int atomic_file_reserve(struct atomic_file *file, size_t bytes);
-int atomic_file_write(struct atomic_file *file, const void *data, size_t bytes);
-int atomic_file_finish(struct atomic_file *file);
+/* In this order; what cannot be done ends the command. reserve() asks for the room that `bytes` bytes need, so that a
+ * full disk is found before the work. finish() leaves the data on the disk but not yet under its name; publish() does
+ * so, too, and names it. */
+void atomic_file_open(struct atomic_file *file, const char *path, bool force);
+void atomic_file_reserve(struct atomic_file *file, size_t bytes);
+void atomic_file_write(struct atomic_file *file, const void *data, size_t bytes);
+void atomic_file_finish(struct atomic_file *file);
 
 /* Publishes the file, and then `beside` (NULL: there is none). If `beside` cannot be published, the file is taken back,
  * and what it replaced is there again, where the file system can exchange two names. In this order: whoever is killed
  * between the two has the new file beside the old one, such as a carry, and can do the same again. */
-int atomic_file_publish(struct atomic_file *file, struct atomic_file *beside);
+void atomic_file_publish(struct atomic_file *file, struct atomic_file *beside);
 
 /* Whether atomic_file_write_at() can be called: writes `bytes` bytes at that place, counted from the first byte that
- * was written, and does not count them. As atomic_file_write(). */
+ * was written, and does not count them. */
 bool atomic_file_can_go_back(const struct atomic_file *file);
-int atomic_file_write_at(struct atomic_file *file, const void *data, size_t bytes, size_t place);
+void atomic_file_write_at(struct atomic_file *file, const void *data, size_t bytes, size_t place);
 
-/* Counts `bytes` bytes more, which were written at their places, and goes on after them. As atomic_file_write(). */
-int atomic_file_grown(struct atomic_file *file, size_t bytes);
+/* Counts `bytes` bytes more, which were written at their places, and goes on after them. */
+void atomic_file_grown(struct atomic_file *file, size_t bytes);
 
 /* Removes what there is of it. Nothing to do, and no harm, after an error or publish(). */
 void atomic_file_discard(struct atomic_file *file);

@@ -1,13 +1,14 @@
 /* tuplescan devices: what can be used on this machine. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <sysexits.h>
 
 #include <tuplescan/prefix_sum.h>
 
 #include "arguments.h"
 #include "commands.h"
 #include "json.h"
-#include "message.h"
+#include "memory.h"
 #include "words.h"
 
 static void print_json(const table_device *devices, size_t count) {
@@ -48,18 +49,11 @@ static void print_text(const table_device *devices, size_t count) {
 
 int devices_main(int argc, char **argv) {
     struct arguments arguments = {0};
-    int code = options_parse(&options_of_devices, &arguments, argc, argv);
-    if (code != GO_ON)
-        return code;
-    size_t count = table_devices(NULL, 0);
-    table_device *devices = calloc(count ? count : 1, sizeof *devices);
-    if (!devices)
-        return fail(EX_OSERR, "out of memory");
-    size_t there = table_devices(devices, count);
-    if (arguments.json)
-        print_json(devices, there < count ? there : count);
-    else
-        print_text(devices, there < count ? there : count);
+    options_parse(&options_of_devices, &arguments, argc, argv);
+    const size_t count = table_devices(NULL, 0);
+    table_device *devices = memory_for("devices", count * sizeof *devices);
+    const size_t there = table_devices(devices, count);
+    (arguments.json ? print_json : print_text)(devices, there < count ? there : count);
     free(devices);
     return EX_OK;
 }

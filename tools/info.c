@@ -1,13 +1,13 @@
 /* tuplescan info: what is in a table file. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
+#include <sysexits.h>
 
 #include <tuplescan/prefix_sum.h>
 
 #include "commands.h"
 #include "json.h"
-#include "message.h"
+#include "options/option.h"
 #include "state_file.h"
 #include "table_io.h"
 #include "text/field.h"
@@ -37,32 +37,15 @@ static void print_state(const struct state_file *file, bool json) {
     json_end();
 }
 
-static int state_info(const struct scan_arguments *arguments) {
-    struct state_file file = STATE_FILE_NONE;
-    const int code = state_file_read(&file, arguments->common.inputs[0], false);
-    if (code == EX_OK)
-        print_state(&file, arguments->common.json);
-    state_file_close(&file);
-    return code;
-}
-
 /* What a file says, without what a terminal would take for orders. */
 static void print_name(const char *name, size_t length) {
     for (size_t i = 0; i < length; i++)
         putchar((unsigned char)name[i] < 0x20 || name[i] == 0x7f ? '?' : name[i]);
 }
 
-struct listing {
-    bool json, out_of_memory;
-};
-
-static void print_table_json(struct listing *listing, const char *name, size_t length,
-                             const struct table_layout *layout, const char *why) {
-    char *const text = strndup(name, length);
-    listing->out_of_memory |= !text;
+static void print_table_json(const char *name, size_t length, const struct table_layout *layout, const char *why) {
     json_object(NULL);
-    json_string("name", text);
-    free(text);
+    json_text("name", name, length);
     json_string("type", layout ? table_type_name(layout->type) : NULL);
     if (layout)
         json_shape(layout);
@@ -73,10 +56,10 @@ static void print_table_json(struct listing *listing, const char *name, size_t l
 
 static void print_table(void *context, const char *name, size_t length, const struct table_layout *layout,
                         const char *why) {
-    struct listing *listing = context;
+    const bool *const json = context;
     char shape[LAYOUT_SHAPE_TEXT];
-    if (listing->json) {
-        print_table_json(listing, name, length, layout, why);
+    if (*json) {
+        print_table_json(name, length, layout, why);
         return;
     }
     printf("table       ");
@@ -86,12 +69,16 @@ static void print_table(void *context, const char *name, size_t length, const st
     printf(": %s%s%s\n", layout ? table_type_name(layout->type) : why, layout ? " " : "", layout ? shape : "");
 }
 
-/* The tables of a file that has several. */
-static int list_tables(const struct scan_arguments *arguments, const struct input_request *request, size_t count,
-                       const struct input_format *format) {
-    const char *path = arguments->common.inputs[0];
-    struct listing listing = {.json = arguments->common.json};
-    if (listing.json) {
+/* The tables of a file, if it has several; false, if it is a table. */
+static bool list_tables(struct arguments *arguments) {
+    struct input_field fields[BY_MOST];
+    const struct input_request request = table_request(arguments, fields);
+    const struct input_format *format;
+    const char *path = arguments->inputs[0];
+    const size_t count = input_tables(path, &request, NULL, NULL, &format);
+    if (count <= 1)
+        return false;
+    if (arguments->json) {
         json_object(NULL);
         json_string("file", path);
         json_string("format", format->name);
@@ -99,12 +86,12 @@ static int list_tables(const struct scan_arguments *arguments, const struct inpu
     } else {
         printf("format      %s\ntables      %zu\n", format->name, count);
     }
-    const int code = input_tables(path, request, print_table, &listing, &count, &format);
-    if (listing.json) {
+    input_tables(path, &request, print_table, &arguments->json, &format);
+    if (arguments->json) {
         json_end();
         json_end();
     }
-    return code == EX_OK && listing.out_of_memory ? fail(EX_OSERR, "%s: out of memory", path) : code;
+    return true;
 }
 
 /* The columns of a text that have names, or something else than numbers. */
@@ -124,17 +111,13 @@ static void print_columns(const struct input_file *file) {
     }
 }
 
-static int print_columns_json(const struct input_file *file) {
+static void print_columns_json(const struct input_file *file) {
     const char *names = file->layout.names;
     json_array("column_names");
     for (size_t i = 0; i < file->layout.columns && names; i++) {
         size_t length;
         const char *name = text_next_name(&names, &length);
-        char *const text = strndup(name, length);
-        if (!text)
-            return fail(EX_OSERR, "%s: out of memory", file->name);
-        json_string(NULL, text);
-        free(text);
+        json_text(NULL, name, length);
     }
     json_end();
     json_array("no_numbers");
@@ -142,14 +125,13 @@ static int print_columns_json(const struct input_file *file) {
         if (input_text_other(file, i) > 0)
             json_size(NULL, i);
     json_end();
-    return EX_OK;
 }
 
 static const char *order_text(const struct table_layout *layout) {
     return layout->stored.by_columns ? "column by column" : "row by row";
 }
 
-static int print_json(const struct input_file *file, table_type sums) {
+static void print_json(const struct input_file *file, table_type sums) {
     const struct table_layout *layout = &file->layout;
     json_object(NULL);
     json_string("file", file->name);
@@ -163,9 +145,9 @@ static int print_json(const struct input_file *file, table_type sums) {
     json_string("byte_order", layout->stored.swapped ? "big" : "little");
     json_string("order", order_text(layout));
     json_string("sum_type", table_type_name(sums));
-    const int code = file->format->delimiter ? print_columns_json(file) : EX_OK;
+    if (file->format->delimiter)
+        print_columns_json(file);
     json_end();
-    return code;
 }
 
 static void print_text(const struct input_file *file, table_type sums) {
@@ -186,42 +168,23 @@ static void print_text(const struct input_file *file, table_type sums) {
     print_columns(file);
 }
 
-/* Of an archive with several tables, *several, a list of them. */
-static int look_for_tables(const struct scan_arguments *arguments, bool *several) {
-    struct input_field fields[BY_MOST];
-    const struct input_request request = table_request(&arguments->common, fields);
-    const struct input_format *format;
-    size_t count;
-    const int code = input_tables(arguments->common.inputs[0], &request, NULL, NULL, &count, &format);
-    *several = code == EX_OK && count > 1;
-    return *several ? list_tables(arguments, &request, count, format) : code;
-}
-
 int info_main(int argc, char **argv) {
-    struct scan_arguments arguments = {0};
+    struct scan_arguments arguments = {.looks = true};
     struct input_file file;
-    table_type sums;
-    bool several;
-    int code = options_parse(&options_of_info, &arguments, argc, argv);
-    if (code != GO_ON)
-        return code;
-    if (!arguments.common.input_format && state_file_recognise(arguments.common.inputs[0]))
-        return state_info(&arguments);
-    code = look_for_tables(&arguments, &several);
-    if (code != EX_OK || several)
-        return code;
-    arguments.looks = true;
-    code = start_input(&file, arguments.common.inputs[0], arguments.common.out_type, NULL, &arguments);
-    if (code == EX_OK)
-        code = input_drain(&file);
-    if (code == EX_OK)
-        code = sum_type(&arguments, &file, &sums);
-    if (code == EX_OK)
-        code = input_unchanged(&file);
-    if (code == EX_OK && arguments.common.json)
-        code = print_json(&file, sums);
-    else if (code == EX_OK)
-        print_text(&file, sums);
-    input_close(&file);
-    return code;
+    struct state_file state;
+    options_parse(&options_of_info, &arguments, argc, argv);
+    const char *path = arguments.common.inputs[0];
+    if (!arguments.common.input_format && state_file_recognise(path)) {
+        state_file_read(&state, path, false);
+        print_state(&state, arguments.common.json);
+        free(state.state);
+    } else if (!list_tables(&arguments.common)) {
+        start_input(&file, path, arguments.common.out_type, NULL, &arguments);
+        input_drain(&file);
+        const table_type sums = sum_type(&arguments, &file);
+        input_unchanged(&file);
+        (arguments.common.json ? print_json : print_text)(&file, sums);
+        input_close(&file);
+    }
+    return EX_OK;
 }

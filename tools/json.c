@@ -29,9 +29,10 @@ static unsigned utf8_bytes(const unsigned char *text) {
     return bytes;
 }
 
-static void print_string(const char *text) {
+static void print_string(const char *text, size_t length) {
+    const unsigned char *c = (const unsigned char *)text, *const end = c + length;
     putchar('"');
-    for (const unsigned char *c = (const unsigned char *)text; *c;) {
+    while (c < end) {
         unsigned bytes = utf8_bytes(c);
         if (bytes == 0)
             fputs("\\ufffd", stdout);
@@ -54,7 +55,7 @@ static void begin_member(const char *key) {
         writer.has_members[writer.depth - 1] = true;
     }
     if (key) {
-        print_string(key);
+        print_string(key, strlen(key));
         fputs(": ", stdout);
     }
 }
@@ -77,12 +78,16 @@ void json_end(void) {
         putchar('\n');
 }
 
-void json_string(const char *key, const char *text) {
+void json_text(const char *key, const char *text, size_t length) {
     begin_member(key);
+    print_string(text, length);
+}
+
+void json_string(const char *key, const char *text) {
     if (text)
-        print_string(text);
+        json_text(key, text, strlen(text));
     else
-        fputs("null", stdout);
+        json_null(key);
 }
 
 void json_size(const char *key, uint64_t number) {
@@ -103,7 +108,10 @@ void json_bool(const char *key, bool value) {
     fputs(value ? "true" : "false", stdout);
 }
 
-void json_null(const char *key) { json_string(key, NULL); }
+void json_null(const char *key) {
+    begin_member(key);
+    fputs("null", stdout);
+}
 
 void json_value(const char *key, table_type type, const void *value) {
     char text[VALUE_TEXT];

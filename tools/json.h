@@ -14,6 +14,7 @@ void json_array(const char *key);
 void json_end(void); /* of the object or array begun last; a newline after the outermost */
 
 void json_string(const char *key, const char *text); /* bytes that are no UTF-8 become U+FFFD; NULL becomes null */
+void json_text(const char *key, const char *text, size_t length);
 void json_size(const char *key, uint64_t number);
 void json_number(const char *key, double number); /* null when it is not finite: JSON has no word for it */
 void json_bool(const char *key, bool value);

@@ -36,6 +36,16 @@ void *memory_allocate(size_t bytes) {
     return memory;
 }
 
+static void *there(const char *name, size_t bytes, void *memory) {
+    if (!memory)
+        die(EX_OSERR, "%s: out of memory for %zu bytes", name, bytes);
+    return memory;
+}
+
+void *memory_for(const char *name, size_t bytes) { return there(name, bytes, memory_allocate(bytes)); }
+
+void *memory_cleared(const char *name, size_t bytes) { return there(name, bytes, calloc(1, bytes ? bytes : 1)); }
+
 int memory_populate(void *memory, size_t bytes, int advice) {
     for (size_t done = 0; done < bytes; done += AT_ONCE)
         if (madvise((char *)memory + done, bytes - done < AT_ONCE ? bytes - done : AT_ONCE, advice) != 0)
@@ -93,10 +103,9 @@ size_t memory_needed(const struct memory_budget *budget) {
     return needed > budget->used ? needed : budget->used;
 }
 
-int memory_charge(struct memory_budget *budget, const char *name, size_t bytes) {
+void memory_charge(struct memory_budget *budget, const char *name, size_t bytes) {
     memory_add(budget, bytes);
-    return budget->used <= budget->most
-               ? EX_OK
-               : fail(EX_OSERR, "%s: out of memory: %zu bytes are needed, and %zu may be used; --memory says how much",
-                      name, memory_needed(budget), budget->most);
+    if (budget->used > budget->most)
+        die(EX_OSERR, "%s: out of memory: %zu bytes are needed, and %zu may be used; --memory says how much", name,
+            memory_needed(budget), budget->most);
 }

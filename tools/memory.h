@@ -9,6 +9,10 @@
  * costs many times the scan itself and is no part of it. NULL when there is none. Free with free(). bytes may be 0. */
 void *memory_allocate(size_t bytes);
 
+/* The same for `name`, without which the command cannot go on; and cleared. */
+void *memory_for(const char *name, size_t bytes);
+void *memory_cleared(const char *name, size_t bytes);
+
 /* Whether `bytes` are little enough, beside all the memory there is, to be worth bringing in beforehand. */
 bool memory_is_plenty_for(size_t bytes);
 
@@ -37,9 +41,9 @@ void memory_add(struct memory_budget *budget, size_t bytes);
 /* What `most` has to be for that which is used, which is more: buffers will be larger then, too. */
 size_t memory_needed(const struct memory_budget *budget);
 
-/* EX_OK, or EX_OSERR after a message about `name`, which says how much is needed: the bytes and all that was charged
- * before. They are charged in any case. */
-int memory_charge(struct memory_budget *budget, const char *name, size_t bytes);
+/* memory_add(); where more are used than may be, the command ends with EX_OSERR and a message about `name`, which says
+ * how much is needed: the bytes and all that was charged before. */
+void memory_charge(struct memory_budget *budget, const char *name, size_t bytes);
 
 /* *result = a * b. False when that does not fit. */
 static inline bool size_multiply(size_t a, size_t b, size_t *result) { return !__builtin_mul_overflow(a, b, result); }

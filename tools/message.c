@@ -1,13 +1,20 @@
 #include "message.h"
 
+#include <errno.h>
+#include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "progress.h"
+#include "signals.h"
 #include "transfer.h"
 
 static const char *subcommand;
+static _Thread_local jmp_buf *attempted; /* where the innermost attempt() of the thread goes on; NULL: there is none */
+static _Thread_local int attempt_code;
 
 void message_subcommand(const char *name) { subcommand = name; }
 
@@ -37,6 +44,39 @@ int fail(int code, const char *format, ...) {
     return code;
 }
 
+void die(int code, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    print_line(format, arguments);
+    va_end(arguments);
+    command_end(code);
+}
+
+int attempt(void (*step)(void *context), void *context) {
+    jmp_buf here, *const outer = attempted;
+    attempted = &here;
+    if (setjmp(here) == 0) {
+        step(context);
+        attempt_code = EX_OK; /* whatever came of another one within this one */
+    }
+    attempted = outer;
+    return attempt_code;
+}
+
+void command_end(int code) {
+    attempt_code = code;
+    if (attempted)
+        longjmp(*attempted, 1);
+    progress_end();
+    if ((fflush(stdout) != 0 || ferror(stdout)) && code == EX_OK) {
+        code = EX_IOERR;
+        message("standard output: %s", strerror(errno));
+    }
+    if (!signals_clean_up())
+        message("what lies behind the rows could not be cut off: %s", strerror(errno));
+    exit(code);
+}
+
 static int exit_code(table_status status) {
     switch (status) {
     case TABLE_ERROR_HOST_MEMORY:
@@ -60,4 +100,9 @@ static int exit_code(table_status status) {
 
 int fail_status(const char *what, table_status status) {
     return fail(exit_code(status), "%s: %s: %s", what, table_status_text(status), table_error_detail());
+}
+
+void die_unless_ok(const char *what, table_status status) {
+    if (status != TABLE_OK)
+        command_end(fail_status(what, status));
 }

@@ -1,7 +1,7 @@
 /* Where the sums of floats leave their type though the values do not. */
-#include <stdlib.h>
 #include <string.h>
 
+#include "memory.h"
 #include "scan.h"
 #include "values.h"
 
@@ -33,13 +33,13 @@ static size_t find_row(const table_view *out, size_t out_row, bool reverse) {
     return row;
 }
 
-bool not_finite_look(struct scan_job *job, uint64_t row, const table_view *in, const table_view *out) {
+void not_finite_look(struct scan_job *job, uint64_t row, const table_view *in, const table_view *out) {
     struct not_finite *found = &job->not_finite;
     const size_t in_row = in->columns * table_type_size(in->type);
     const size_t out_row = out->columns * table_type_size(out->type);
     const bool exclusive = job->arguments.exclusive, reverse = job->arguments.reverse;
     if (found->over || in->rows == 0 || in->columns == 0)
-        return true;
+        return;
     const size_t i = find_row(out, out_row, reverse), first = reverse ? in->rows - 1 : 0, last = in->rows - 1 - first;
     const char *const all = in->data, *sums = (const char *)out->data + i * out_row;
     const uint64_t start = reverse ? job->input->layout.rows - 1 : 0;
@@ -50,10 +50,9 @@ bool not_finite_look(struct scan_job *job, uint64_t row, const table_view *in, c
         look_at_row(job, reverse ? row + i + 1 : row + i - 1, i == first ? found->last : all + before * in_row, sums);
     else if (i < out->rows)
         look_at_row(job, row + i, all + i * in_row, sums);
-    if (!found->last && !(found->last = malloc(in_row)))
-        return false;
+    if (!found->last)
+        found->last = memory_for(job->name, in_row);
     memcpy(found->last, all + last * in_row, in_row);
-    return true;
 }
 
 void not_finite_look_at_end(struct scan_job *job) {

@@ -45,38 +45,34 @@ int output_path_descriptor(const char *path) {
 
 bool output_path_is_device(mode_t mode) { return S_ISCHR(mode) || S_ISFIFO(mode); }
 
-/* What stat() said of a path that it found nothing at: EX_OK where a new file can be made there. */
-static int check_absent(const char *path, int error) {
+/* What stat() said of a path that it found nothing at: whether a new file can be made there. */
+static void check_absent(const char *path, int error) {
     struct stat status;
     if (error != ENOENT)
-        return fail(EX_CANTCREAT, "%s: %s", path, strerror(error));
+        die(EX_CANTCREAT, "%s: %s", path, strerror(error));
     if (path[strlen(path) - 1] == '/')
-        return fail(EX_CANTCREAT, "%s: not the name of a file", path);
+        die(EX_CANTCREAT, "%s: not the name of a file", path);
     if (lstat(path, &status) == 0)
-        return fail(EX_CANTCREAT, "%s: is a symbolic link to nothing", path);
-    return EX_OK;
+        die(EX_CANTCREAT, "%s: is a symbolic link to nothing", path);
 }
 
-int output_path_check(const char *path, bool force) {
+void output_path_check(const char *path, bool force) {
     struct stat status;
     const int descriptor = *path ? output_path_descriptor(path) : -1;
     if (descriptor == STDOUT_FILENO && isatty(STDOUT_FILENO))
-        return fail(EX_USAGE, "standard output is a terminal, and tables are not text: redirect it");
+        die(EX_USAGE, "standard output is a terminal, and tables are not text: redirect it");
     if (descriptor >= 0)
-        return EX_OK;
+        return;
     if (!*path)
-        return fail(EX_USAGE, "the name of the output is empty");
+        die(EX_USAGE, "the name of the output is empty");
     if (stat(path, &status) != 0)
-        return check_absent(path, errno);
-    if (output_path_is_device(status.st_mode))
-        return EX_OK;
-    if (S_ISDIR(status.st_mode))
-        return fail(EX_CANTCREAT, "%s: is a directory", path);
-    if (!S_ISREG(status.st_mode))
-        return fail(EX_CANTCREAT, "%s: is not a file that can be replaced", path);
-    if (!force)
-        return fail(EX_CANTCREAT, "%s: exists already; -f replaces it", path);
-    return EX_OK;
+        check_absent(path, errno);
+    else if (S_ISDIR(status.st_mode))
+        die(EX_CANTCREAT, "%s: is a directory", path);
+    else if (!S_ISREG(status.st_mode) && !output_path_is_device(status.st_mode))
+        die(EX_CANTCREAT, "%s: is not a file that can be replaced", path);
+    else if (S_ISREG(status.st_mode) && !force)
+        die(EX_CANTCREAT, "%s: exists already; -f replaces it", path);
 }
 
 static int status_of(const char *path, int standard, struct stat *status) {

@@ -13,8 +13,8 @@ int output_path_descriptor(const char *path);
 bool output_path_is_device(mode_t mode);
 
 /* Whether `path` can be written at all: it does not exist, or `force` is given, or it is an open file or a device; it
- * is no directory; standard output is no terminal. EX_OK, or the exit code after a message. */
-int output_path_check(const char *path, bool force);
+ * is no directory; standard output is no terminal. If not, the command ends. */
+void output_path_check(const char *path, bool force);
 
 /* Whether two outputs, there already or not, would be the same file, however they are spelled. /dev/null is none: it
  * takes what anyone writes. */

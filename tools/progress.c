@@ -11,17 +11,24 @@
 #define FIRST 1.0
 #define EVERY 0.2
 
-void progress_begin(struct progress *progress, bool wanted) {
-    *progress = (struct progress){.wanted = wanted && isatty(STDERR_FILENO), .begun = seconds_now()};
+static struct {
+    bool wanted, shown;
+    double begun, last; /* seconds */
+} progress;
+
+void progress_begin(bool wanted) {
+    progress_end();
+    progress.wanted = wanted && isatty(STDERR_FILENO);
+    progress.begun = seconds_now();
 }
 
-void progress_show(struct progress *progress, uint64_t rows, uint64_t all, uint64_t bytes) {
+void progress_show(uint64_t rows, uint64_t all, uint64_t bytes) {
     char line[160];
-    const double now = seconds_now(), since = now - progress->begun;
-    if (!progress->wanted || since < FIRST || now - progress->last < EVERY)
+    const double now = progress.wanted ? seconds_now() : 0, since = now - progress.begun;
+    if (!progress.wanted || since < FIRST || now - progress.last < EVERY)
         return;
-    progress->last = now;
-    progress->shown = true;
+    progress.last = now;
+    progress.shown = true;
     int used = snprintf(line, sizeof line, CLEAR "%llu rows", (unsigned long long)rows);
     if (all > 0)
         used += snprintf(line + used, sizeof line - (size_t)used, " of %llu (%.0f %%)", (unsigned long long)all,
@@ -32,8 +39,8 @@ void progress_show(struct progress *progress, uint64_t rows, uint64_t all, uint6
     transfer_write(STDERR_FILENO, line, strlen(line), -1);
 }
 
-void progress_end(struct progress *progress) {
-    if (progress->shown)
+void progress_end(void) {
+    if (progress.shown)
         transfer_write(STDERR_FILENO, CLEAR, strlen(CLEAR), -1);
-    progress->shown = false;
+    progress.shown = false;
 }

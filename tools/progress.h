@@ -5,19 +5,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct progress {
-    bool wanted, shown;
-    double begun, last; /* seconds */
-};
-
-/* Nothing is shown unless it is wanted and standard error is a terminal. */
-void progress_begin(struct progress *progress, bool wanted);
+/* Begins a step of the run. Nothing is shown unless it is wanted and standard error is a terminal. */
+void progress_begin(bool wanted);
 
 /* `rows` of `all` rows (0: it is not known how many) are done, for which `bytes` bytes were read and written. Shown
- * from the second second on, a few times a second. */
-void progress_show(struct progress *progress, uint64_t rows, uint64_t all, uint64_t bytes);
+ * from the second second on, a few times a second, by the thread that runs the command. */
+void progress_show(uint64_t rows, uint64_t all, uint64_t bytes);
 
 /* Takes the line away. */
-void progress_end(struct progress *progress);
+void progress_end(void);
 
 #endif

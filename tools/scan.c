@@ -15,60 +15,55 @@
 #include "values.h"
 #include "words.h"
 
-static int check_state(const struct scan_arguments *arguments) {
+static void check_state(const struct scan_arguments *arguments) {
     const char *path = arguments->state;
+    if (!path && arguments->has_at)
+        die(EX_USAGE, "--at is for --continue, which is missing");
     if (!path)
-        return arguments->has_at ? fail(EX_USAGE, "--at is for --continue, which is missing") : EX_OK;
+        return;
     if (!*path)
-        return fail(EX_USAGE, "--continue '': is not the name of a file");
+        die(EX_USAGE, "--continue '': is not the name of a file");
     if (output_path_descriptor(path) >= 0)
-        return fail(EX_USAGE, "--continue %s: needs a file of its own", path);
+        die(EX_USAGE, "--continue %s: needs a file of its own", path);
     if (output_path_same(path, arguments->common.output))
-        return fail(EX_USAGE, "--continue and -o name the same file");
-    const int code = check_is_no_input(&arguments->common, "--continue", path);
-    return code == EX_OK ? output_path_check(path, true) : code;
+        die(EX_USAGE, "--continue and -o name the same file");
+    check_is_no_input(&arguments->common, "--continue", path);
+    output_path_check(path, true);
 }
 
-static int check_arguments(void *context) {
-    struct scan_arguments *arguments = &((struct scan_job *)context)->arguments;
+static void check_arguments(struct scan_arguments *arguments) {
     if (!arguments->common.output)
-        return fail(EX_USAGE, "-o OUTPUT is missing");
+        die(EX_USAGE, "-o OUTPUT is missing");
     if (arguments->decay || arguments->decay_file)
         arguments->operation = TABLE_RECURRENCE;
-    int code = scan_has_segments(arguments) ? scan_segments_check(arguments) : EX_OK;
-    if (code == EX_OK)
-        code = check_state(arguments);
-    if (code != EX_OK)
-        return code;
+    if (scan_has_segments(arguments))
+        scan_segments_check(arguments);
+    check_state(arguments);
     if (arguments->operation != TABLE_SUM && arguments->devices.count)
-        return fail(EX_USAGE, "--devices is for sums, and --operation is %s", operation_words[arguments->operation]);
+        die(EX_USAGE, "--devices is for sums, and --operation is %s", operation_words[arguments->operation]);
     if (arguments->devices.count && arguments->common.backend == TABLE_BACKEND_CPU)
-        return fail(EX_USAGE, "--devices and --backend cpu: only one of them");
+        die(EX_USAGE, "--devices and --backend cpu: only one of them");
     if (arguments->reverse && arguments->common.input_count > 1)
-        return fail(EX_USAGE, "--reverse: is for one input");
-    return check_outputs(&arguments->common, NULL, "--carry-out", arguments->carry_out);
+        die(EX_USAGE, "--reverse: is for one input");
+    check_outputs(&arguments->common, NULL, "--carry-out", arguments->carry_out);
 }
 
-static int read_state(void *context) {
-    struct scan_job *job = context;
+static void read_state(struct scan_job *job) {
     const size_t kept = job->arguments.common.kept.count;
     job->beside = (struct text_beside){.count = kept,
                                        .most = kept > 0 ? memory_limit(job->arguments.common.memory) / 2 : 0,
                                        .lock = PTHREAD_MUTEX_INITIALIZER};
     const struct scan_arguments *arguments = &job->arguments;
     if (!arguments->state)
-        return EX_OK;
-    const int code = state_file_read(&job->state, arguments->state, true);
-    if (code != EX_OK)
-        return code;
+        return;
+    state_file_read(&job->state, arguments->state, true);
     const table_state_facts *facts = &job->state.facts;
     if (arguments->has_at && arguments->at != facts->rows)
-        return fail(EX_DATAERR, "%s: has %llu rows, not the %llu of --at", arguments->state,
-                    (unsigned long long)facts->rows, (unsigned long long)arguments->at);
+        die(EX_DATAERR, "%s: has %llu rows, not the %llu of --at", arguments->state, (unsigned long long)facts->rows,
+            (unsigned long long)arguments->at);
     if (arguments->carry_in && facts->version != 0)
-        return fail(EX_USAGE, "--carry-in: is for a sum that begins, and that of %s has %llu rows", arguments->state,
-                    (unsigned long long)facts->rows);
-    return EX_OK;
+        die(EX_USAGE, "--carry-in: is for a sum that begins, and that of %s has %llu rows", arguments->state,
+            (unsigned long long)facts->rows);
 }
 
 /* Whether the one input is a text file whose values, of which each takes two bytes of it at least, are less than what a
@@ -86,7 +81,7 @@ static bool is_less_than_a_state(const struct scan_job *job) {
 
 /* Such an input is brought into memory first; and, as a .npy says its rows before the values, any of which the rows are
  * not known, where its beginning cannot be written once more. */
-static int make_rows_known(struct scan_job *job) {
+static void make_rows_known(struct scan_job *job) {
     static const char why[] = "a .npy says its rows before the values (a file can be gone back in, and --output-format "
                               "raw says none)";
     static const char few[] = "it has a few long rows";
@@ -96,66 +91,57 @@ static int make_rows_known(struct scan_job *job) {
     size_t rows = 0;
     const bool needs_rows = job->output_format == &output_npy && !atomic_file_can_go_back(&job->output);
     if (!needs_rows && !is_less_than_a_state(job))
-        return EX_OK;
+        return;
     for (unsigned i = 0; i < job->arguments.common.input_count; i++) {
         struct input_file *input = &job->inputs[i];
-        int code = !input->rows_known && input->is_aside ? scan_open_again(job, input) : EX_OK;
-        if (code == EX_OK && !input->rows_known)
-            code = input_take_all(input, memory_left(&budget), needs_rows ? why : few);
-        if (code != EX_OK)
-            return code;
+        if (!input->rows_known && input->is_aside)
+            scan_open_again(job, input);
+        if (!input->rows_known)
+            input_take_all(input, memory_left(&budget), needs_rows ? why : few);
         if (input->data && input->is_aside)
-            code = input_let_go(input);
-        if (code != EX_OK)
-            return code;
+            input_let_go(input);
         budget.used += input->data ? input->head_bytes : 0;
         rows += input->layout.rows;
     }
     job->rows_known = true;
     job->kept = budget.used;
     job->out_layout.shape[0] = rows + job->arguments.offsets;
-    return layout_finish(&job->out_layout) ? EX_OK
-                                           : fail(EX_DATAERR, "%s: its sums are beyond the address space", job->name);
+    if (!layout_finish(&job->out_layout))
+        die(EX_DATAERR, "%s: its sums are beyond the address space", job->name);
 }
 
-static int open_outputs(void *context) {
-    struct scan_job *job = context;
+static void open_outputs(struct scan_job *job) {
     const struct scan_arguments *arguments = &job->arguments;
     const char *input_format = job->inputs[0].format->output;
     job->output_format = output_format_for(arguments->common.output, arguments->common.output_format, input_format);
     if (arguments->common.kept.count > 0 && !job->output_format->delimiter)
-        return fail(EX_USAGE, "--keep: is for text, and %s would be %s", arguments->common.output,
-                    job->output_format->name);
-    int code = open_output(&job->output, arguments->common.output, arguments->common.force, job->output_format,
-                           &job->out_layout);
-    if (code == EX_OK && arguments->carry_out) {
+        die(EX_USAGE, "--keep: is for text, and %s would be %s", arguments->common.output, job->output_format->name);
+    open_output(&job->output, arguments->common.output, arguments->common.force, job->output_format, &job->out_layout);
+    if (arguments->carry_out) {
         job->carry_format = output_format_for(arguments->carry_out, NULL, input_format);
-        code = open_output(&job->carry_file, arguments->carry_out, arguments->common.force, job->carry_format,
-                           &job->carry_layout);
+        open_output(&job->carry_file, arguments->carry_out, arguments->common.force, job->carry_format,
+                    &job->carry_layout);
+        job->carry_out = memory_for(job->name, job->carry_layout.bytes);
     }
-    if (code == EX_OK && arguments->carry_out && !(job->carry_out = memory_allocate(job->carry_layout.bytes)))
-        return fail(EX_OSERR, "%s: out of memory for the %zu bytes of its carry", job->name, job->carry_layout.bytes);
-    if (code == EX_OK && arguments->state)
-        code = state_file_open(&job->state);
-    if (code == EX_OK && !job->rows_known)
-        code = make_rows_known(job);
+    if (arguments->state)
+        state_file_open(&job->state);
+    if (!job->rows_known)
+        make_rows_known(job);
     job->rows_said = job->out_layout.rows;
-    return code;
 }
 
-static int finish_outputs(void *context) {
-    struct scan_job *job = context;
+static void finish_outputs(struct scan_job *job) {
     bool carry = job->arguments.carry_out != NULL;
-    int code = scan_finish_output(job);
-    if (code == EX_OK && carry)
-        code = write_header(&job->carry_file, job->carry_format, &job->carry_layout);
-    if (code == EX_OK && carry)
-        code = write_values(&job->carry_file, job->carry_format, &job->carry_layout, 0, job->carry_out,
-                            job->carry_layout.bytes);
-    if (code == EX_OK && job->arguments.state)
-        code = state_file_write(&job->state);
+    scan_finish_output(job);
+    if (carry) {
+        write_header(&job->carry_file, job->carry_format, &job->carry_layout);
+        write_values(&job->carry_file, job->carry_format, &job->carry_layout, 0, job->carry_out,
+                     job->carry_layout.bytes);
+    }
+    if (job->arguments.state)
+        state_file_write(&job->state);
     struct atomic_file *beside = job->arguments.state ? &job->state.output : carry ? &job->carry_file : NULL;
-    return code == EX_OK ? atomic_file_publish(&job->output, beside) : code;
+    atomic_file_publish(&job->output, beside);
 }
 
 /* The speed by the bytes that are read and those that are written. */
@@ -190,13 +176,13 @@ static void print_json(const struct scan_job *job) {
     json_end();
     json_number("seconds", job->report.scan.seconds);
     json_number("transfer_seconds", job->report.scan.transfer_seconds);
-    stopwatch_json(&job->base.watch);
+    job_times_json();
     if (job->arguments.state) {
         json_size("rows_before", job->state.facts.rows);
         json_size("rows_after", job->state.facts.rows + out->rows);
     }
     json_number("gb_per_second", gigabytes_per_second(job, job->report.scan.seconds));
-    json_number("total_gb_per_second", gigabytes_per_second(job, stopwatch_total(&job->base.watch)));
+    json_number("total_gb_per_second", gigabytes_per_second(job, job_seconds()));
     json_size("memory", job->report.memory);
     json_bool("overflow_checked", job->checked);
     print_place("overflow", job->first_overflow, out->columns);
@@ -208,13 +194,13 @@ static void print_json(const struct scan_job *job) {
 
 static void print_summary(const struct scan_job *job) {
     const struct table_layout *out = &job->out_layout;
-    const double seconds = stopwatch_total(&job->base.watch);
+    const double seconds = job_seconds();
     message("%zu x %zu, %s -> %s", out->rows, out->columns, table_type_name(job->inputs[0].layout.type),
             table_type_name(out->type));
     message("%.3g s, %.3g GB/s", seconds, gigabytes_per_second(job, seconds));
 }
 
-static int warn_of_sums(const struct scan_job *job) {
+static void warn_of_sums(const struct scan_job *job) {
     const size_t columns = job->out_layout.columns;
     const table_type type = job->out_layout.type;
     const unsigned long long not_finite = job->not_finite.first, overflow = job->first_overflow;
@@ -226,54 +212,47 @@ static int warn_of_sums(const struct scan_job *job) {
     if (job->skipped > 0 && !job->arguments.common.quiet)
         message("%s: %llu NaN were skipped", job->name, (unsigned long long)job->skipped);
     if (overflow == SCAN_NONE)
-        return EX_OK;
+        return;
     const char *const result = table_operation_name(job->arguments.operation);
-    return fail(EX_DATAERR,
-                "%s: overflow: row %llu, column %llu is the first whose %s does not fit in %s; the %ss are written, "
-                "wrapped (--wrap: without looking%s)",
-                job->name, overflow / columns, overflow % columns, result, table_type_name(type), result,
-                table_type_size(type) < 8 ? "; without --out-type they have 64 bits" : "");
+    die(EX_DATAERR,
+        "%s: overflow: row %llu, column %llu is the first whose %s does not fit in %s; the %ss are written, "
+        "wrapped (--wrap: without looking%s)",
+        job->name, overflow / columns, overflow % columns, result, table_type_name(type), result,
+        table_type_size(type) < 8 ? "; without --out-type they have 64 bits" : "");
 }
 
-int scan_tell(void *context) {
-    const struct scan_job *job = context;
+void scan_tell(const struct scan_job *job) {
     if (job->arguments.common.json)
         print_json(job);
     else if (!job->arguments.common.quiet)
         print_summary(job);
     say_fewer_threads(&job->arguments.common, job->report.scan.threads, job->report.scan.backend);
-    return warn_of_sums(job);
+    warn_of_sums(job);
 }
 
-void scan_free_tables(void *context) {
-    struct scan_job *job = context;
-    for (unsigned i = 0; i < job->arguments.common.input_count && job->inputs; i++)
+void scan_free_tables(struct scan_job *job) {
+    for (unsigned i = 0; i < job->arguments.common.input_count; i++)
         input_release(&job->inputs[i]);
     text_beside_end(&job->beside);
-    scan_decay_close(&job->decay);
+    input_release(&job->decay.file);
     scan_segments_close(&job->segments);
-    free(job->carry_in);
     free(job->carry_out);
-    free(job->above);
-    free(job->not_finite.last);
-}
-
-void scan_close(void *context) {
-    struct scan_job *job = context;
-    atomic_file_discard(&job->output);
-    atomic_file_discard(&job->carry_file);
-    state_file_close(&job->state);
-    free(job->inputs);
+    job_step(STEP_FREE);
 }
 
 int scan_main(int argc, char **argv) {
-    static const struct job_step steps[] = {{read_state, STEP_READ, false},
-                                            {scan_open_tables, STEP_READ, false},
-                                            {open_outputs, STEP_WRITE, false},
-                                            {scan_sum_up, STEP_WORK, true},
-                                            {finish_outputs, STEP_WRITE, false}};
-    static const struct job_table table = {&options_of_scan, check_arguments,  JOB_STEPS(steps),
-                                           scan_tell,        scan_free_tables, scan_close};
-    static struct scan_job job = SCAN_NO_FILES;
-    return job_run(&table, &job, &job.arguments.common, argc, argv);
+    static struct scan_job job;
+    job_begin(&options_of_scan, &job.arguments, argc, argv);
+    check_arguments(&job.arguments);
+    read_state(&job);
+    scan_open_tables(&job);
+    job_step(STEP_READ);
+    open_outputs(&job);
+    job_step(STEP_WRITE);
+    scan_sum_up(&job);
+    finish_outputs(&job);
+    job_step(STEP_WRITE);
+    scan_free_tables(&job);
+    scan_tell(&job);
+    return EX_OK;
 }

@@ -17,8 +17,6 @@ struct scan_decay {
     struct input_file file;       /* of --decay-file */
     void *row;                    /* the coefficients of every row; NULL: rows have their own */
     bool goes_anywhere;           /* rows are read from the last one on */
-    uint64_t above;               /* rows of the inputs before the one that is read */
-    int code;                     /* what bringing coefficients failed with, after a message */
 };
 
 /* A scan whose sums begin anew: --segments and --by. Its table goes through memory in pieces, and a segment that is in
@@ -68,7 +66,6 @@ struct not_finite {
 };
 
 struct scan_job {
-    struct job base;
     struct scan_arguments arguments;
     struct input_file *inputs; /* one table, one below the other: arguments.common.input_count of them */
     struct input_file *input;  /* the one that is read */
@@ -92,33 +89,29 @@ struct scan_job {
     uint64_t first_overflow; /* the number of its value in the table, as the library counts them */
     struct not_finite not_finite;
     bool header_written;
-    int read_code, write_code; /* what callbacks said was wrong, in the thread that sums and in the one that writes */
+    _Atomic int failed; /* the code that a callback of the stream failed with, after a message */
     table_stream_report report;
     size_t rows_said; /* in the header that was written, or will be */
 };
-
-/* All that a scan_job is before anything is opened. */
-#define SCAN_NO_FILES                                                                                                  \
-    { .output = ATOMIC_FILE_NONE, .carry_file = ATOMIC_FILE_NONE, .state = STATE_FILE_NONE }
 
 static inline bool scan_is_recurrence(const struct scan_job *job) {
     return job->arguments.operation == TABLE_RECURRENCE;
 }
 
-/* The steps of a scan, which `append` takes, too; each returns EX_OK, or the exit code after a message. Opens the
- * inputs and finds out what is to be summed. */
-job_function scan_open_tables;
+/* The steps of a scan, which `append` takes, too. Opens the inputs and finds out what is to be summed. */
+void scan_open_tables(struct scan_job *job);
 
-/* Opens an input that was set aside, now that its turn has come, and sets it aside again when it has been read. */
-int scan_open_again(struct scan_job *job, struct input_file *input);
-int scan_close_again(struct input_file *input);
+/* Opens an input that was set aside, now that its turn has come. */
+void scan_open_again(struct scan_job *job, struct input_file *input);
 
 /* Sums them up, into job->output. */
-job_function scan_sum_up;
+void scan_sum_up(struct scan_job *job);
 
-/* Writes sums of the job `context`, after the header: the callback of a stream, which leaves the exit code in
- * job->write_code. */
-table_write_callback scan_write_sums;
+/* Writes sums, after the header. */
+void scan_write_sums(struct scan_job *job, const void *sums, size_t bytes);
+
+/* attempt() for a callback of a stream: 0, or -1 and job->failed. */
+int scan_attempt(struct scan_job *job, void (*step)(void *context), void *context);
 
 /* The options of the scan of the job's input. What came above it is in the state, if anything did. */
 table_scan_options scan_options(const struct scan_job *job);
@@ -127,69 +120,63 @@ table_scan_options scan_options(const struct scan_job *job);
 void scan_add_report(table_stream_report *sum, const table_stream_report *report);
 
 /* Writes the header, once more if other rows were said in it than there are. */
-int scan_finish_output(struct scan_job *job);
+void scan_finish_output(struct scan_job *job);
 
-/* Gives back the tables, and then what else there is. */
-void scan_free_tables(void *context);
-void scan_close(void *context);
+/* Gives back the tables, and takes the time. */
+void scan_free_tables(struct scan_job *job);
 
-/* Notes a sum of a piece that is not finite: `row` is the first row of the piece. False when out of memory. */
-bool not_finite_look(struct scan_job *job, uint64_t row, const table_view *in, const table_view *out);
+/* Notes a sum of a piece that is not finite: `row` is the first row of the piece. */
+void not_finite_look(struct scan_job *job, uint64_t row, const table_view *in, const table_view *out);
 
 /* Notes a sum through all rows that is not finite, which an exclusive scan has nowhere else. */
 void not_finite_look_at_end(struct scan_job *job);
 
 /* When the work is done: the report of --json, or the summary; and what standard error is told of fewer threads than
- * asked, of sums that are not finite, and of those that have left their type. The exit code. */
-job_function scan_tell;
+ * asked, of sums that are not finite, and of those that have left their type, which end the command. */
+void scan_tell(const struct scan_job *job);
 
-/* Has that many bytes remembered between the rows, if they may be used: EX_OK, or the exit code after a message; and
- * the bytes that a whole table beside the inputs may have. */
-int scan_keep(struct scan_job *job, const char *name, size_t bytes);
+/* Has that many bytes remembered between the rows, if they may be used; and the bytes that a whole table beside the
+ * inputs may have. */
+void scan_keep(struct scan_job *job, const char *name, size_t bytes);
 size_t scan_memory_left(const struct scan_job *job);
 
-/* Brings the coefficients of a recurrence: a number, a row, or the beginning of a file. EX_OK, or the exit code after a
- * message. */
-int scan_decay_open(struct scan_job *job);
+/* Brings the coefficients of a recurrence: a number, a row, or the beginning of a file. */
+void scan_decay_open(struct scan_job *job);
 
-/* Brings all coefficients, of one row or of `rows` rows, into memory, at most `most` bytes, and tells them as a table.
- * As scan_decay_open(). */
-int scan_decay_table(struct scan_decay *decay, size_t rows, size_t most, table_view *a);
+/* Brings the coefficients of rows that come after those that were brought before, or, of a file that can be read
+ * anywhere, of any rows. */
+void scan_decay_bring(struct scan_decay *decay, uint64_t first, size_t rows, void *to);
 
-/* With --decay-file, when all `rows` rows are computed: whether there are no coefficients of more, and the file has not
- * changed. */
-int scan_decay_end(struct scan_decay *decay, uint64_t rows);
+/* All coefficients, of one row or of `rows` rows, which come into memory, at most `most` bytes. */
+table_view scan_decay_table(struct scan_decay *decay, size_t rows, size_t most);
 
-void scan_decay_close(struct scan_decay *decay);
+/* With --decay-file, when all `rows` rows are computed: makes sure that there are no coefficients of more, and that the
+ * file has not changed. */
+void scan_decay_end(struct scan_decay *decay, uint64_t rows);
 
-/* Checks that all options of the scan can be used with segments. EX_OK, or EX_USAGE after a message. */
-int scan_segments_check(const struct scan_arguments *arguments);
+/* Makes sure that all options of the scan can be used with segments. */
+void scan_segments_check(const struct scan_arguments *arguments);
 
-/* Brings the offsets, or finds the column. EX_OK, or the exit code after a message. */
-int scan_segments_open(struct scan_job *job);
+/* Brings the offsets, or finds the column. */
+void scan_segments_open(struct scan_job *job);
 
-/* With --segments: whether the offsets never fall and lie in that many rows. EX_OK, or the exit code after a message.
- */
-int scan_segments_look(const struct scan_job *job, uint64_t rows);
+/* With --segments: makes sure that the offsets never fall and lie in that many rows. */
+void scan_segments_look(const struct scan_job *job, uint64_t rows);
 
 /* Finds the segments of the next piece. */
 void scan_segments_find(struct scan_job *job, const struct scan_piece *piece);
 
-/* Bytes of the bounds in pieces of that many rows, SIZE_MAX if these are too many; and the memory for them: EX_OK, or
- * the exit code after a message. */
+/* Bytes of the bounds in pieces of that many rows, SIZE_MAX if these are too many; and the memory for them. */
 size_t scan_segments_bytes(size_t rows);
-int scan_segments_room(struct scan_segments *segments, const char *name, size_t rows);
+void scan_segments_room(struct scan_segments *segments, const char *name, size_t rows);
 
 void scan_segments_close(struct scan_segments *segments);
 
-/* The sums of the next piece; what is in no segment is 0, and the column of --by is what it was. */
-table_status scan_segments_sum(struct scan_job *job, const struct scan_piece *piece);
+/* The sums of the next piece, whose rows lie as in the input; what is in no segment is 0, and the column of --by is
+ * what it was. */
+void scan_segments_sum(struct scan_job *job, struct scan_piece *piece);
 
-/* The sums of the job's input, which is read and written in pieces, with --reverse from its end. EX_OK, or the exit
- * code after a message. */
-int scan_segments_stream(struct scan_job *job);
-
-/* Turns the order of the rows. */
-void scan_piece_turn(struct scan_piece *piece);
+/* The sums of the job's input, which is read and written in pieces, with --reverse from its end. */
+void scan_segments_stream(struct scan_job *job);
 
 #endif

@@ -9,7 +9,7 @@
 #include "number.h"
 #include "text/field.h"
 
-int scan_segments_check(const struct scan_arguments *arguments) {
+void scan_segments_check(const struct scan_arguments *arguments) {
     const char *const option = arguments->segments ? "--segments" : "--by";
     const struct {
         bool is_there;
@@ -23,56 +23,52 @@ int scan_segments_check(const struct scan_arguments *arguments) {
                   {arguments->common.backend == TABLE_BACKEND_CUDA, "--backend cuda"}};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (others[i].is_there)
-            return fail(EX_USAGE, "%s and %s: only one of them", option, others[i].name);
-    return EX_OK;
+            die(EX_USAGE, "%s and %s: only one of them", option, others[i].name);
 }
 
 /* Offsets are mapped where they can be, so that they may be larger than memory. */
-static int open_offsets(struct scan_job *job) {
+static void open_offsets(struct scan_job *job) {
     const struct input_request request = {.like = TABLE_I64,
                                           .raw_type = TABLE_I64,
                                           .memory = scan_memory_left(job),
                                           .tells = !job->arguments.common.quiet};
     struct input_file *const file = &job->segments.file;
-    const int code = input_open(file, job->arguments.segments, &request);
+    input_open(file, job->arguments.segments, &request);
     const struct table_layout *layout = &file->layout;
-    if (code != EX_OK)
-        return code;
     if (layout->type != TABLE_I32 && layout->type != TABLE_I64)
-        return fail(EX_DATAERR, "%s: its type is %s, and offsets are i32 or i64", file->name,
-                    table_type_name(layout->type));
+        die(EX_DATAERR, "%s: its type is %s, and offsets are i32 or i64", file->name, table_type_name(layout->type));
     if (layout->columns != 1 || layout->rows == 0)
-        return fail(EX_DATAERR, "%s: has %zu x %zu values, and offsets are a column of at least one", file->name,
-                    layout->rows, layout->columns);
-    return file->data && !file->mapping ? scan_keep(job, file->name, layout->bytes) : EX_OK;
+        die(EX_DATAERR, "%s: has %zu x %zu values, and offsets are a column of at least one", file->name, layout->rows,
+            layout->columns);
+    if (file->data && !file->mapping)
+        scan_keep(job, file->name, layout->bytes);
 }
 
 /* By its name, as --field takes it, without quotes, or else its number. */
-static int find_column(struct scan_job *job) {
+static size_t find_column(const struct scan_job *job) {
     const struct table_layout *in = &job->inputs[0].layout;
     const char *const by = job->arguments.by, *names = in->names;
-    size_t *const column = &job->segments.by, length;
     uint64_t number;
-    for (*column = 0; names && *column < in->columns; ++*column) {
+    for (size_t column = 0, length; names && column < in->columns; column++) {
         const char *name = text_next_name(&names, &length);
         if (strlen(by) == length && memcmp(name, by, length) == 0)
-            return EX_OK;
+            return column;
     }
     if (!parse_number(by, SIZE_MAX, &number) || number >= in->columns)
-        return fail(EX_USAGE, "--by %s: is none of the %zu columns of %s", by, in->columns, job->name);
-    *column = (size_t)number;
-    return EX_OK;
+        die(EX_USAGE, "--by %s: is none of the %zu columns of %s", by, in->columns, job->name);
+    return (size_t)number;
 }
 
-int scan_segments_open(struct scan_job *job) {
+void scan_segments_open(struct scan_job *job) {
     struct scan_segments *segments = &job->segments;
     const size_t columns = job->inputs[0].layout.columns;
-    const int code = job->arguments.by ? find_column(job) : open_offsets(job);
-    const size_t after = segments->by + 1;
-    segments->parts[0].count = job->arguments.by ? segments->by : columns;
-    segments->parts[1] =
-        (struct scan_part){.first = after, .count = job->arguments.by && code == EX_OK ? columns - after : 0};
-    return code;
+    segments->parts[0].count = columns;
+    if (job->arguments.by) {
+        const size_t by = segments->parts[0].count = segments->by = find_column(job);
+        segments->parts[1] = (struct scan_part){.first = by + 1, .count = columns - by - 1};
+    } else {
+        open_offsets(job);
+    }
 }
 
 /* At any address. */
@@ -87,20 +83,19 @@ static int64_t offset_at(const struct scan_segments *segments, size_t i) {
     return wide;
 }
 
-int scan_segments_look(const struct scan_job *job, uint64_t rows) {
+void scan_segments_look(const struct scan_job *job, uint64_t rows) {
     const struct scan_segments *const segments = &job->segments;
     const struct input_file *const file = &segments->file;
     int64_t before = 0;
     for (size_t i = 0; i < file->layout.rows; i++) {
         const int64_t offset = offset_at(segments, i);
         if (offset < before || (uint64_t)offset > rows)
-            return fail(EX_DATAERR,
-                        "%s: offset %zu, counted from 0 on, is less than the one before it, or lies outside of the "
-                        "%llu rows of %s",
-                        file->name, i, (unsigned long long)rows, job->name);
+            die(EX_DATAERR,
+                "%s: offset %zu, counted from 0 on, is less than the one before it, or lies outside of the "
+                "%llu rows of %s",
+                file->name, i, (unsigned long long)rows, job->name);
         before = offset;
     }
-    return EX_OK;
 }
 
 /* Offset i in the order of the rows. */
@@ -180,19 +175,14 @@ size_t scan_segments_bytes(size_t rows) {
     return rows < SIZE_MAX && size_multiply(rows + 1, sizeof(int64_t), &bytes) ? bytes : SIZE_MAX;
 }
 
-int scan_segments_room(struct scan_segments *segments, const char *name, size_t rows) {
-    segments->bounds = memory_allocate(scan_segments_bytes(rows));
-    return segments->bounds ? EX_OK : fail(EX_OSERR, "%s: out of memory", name);
+void scan_segments_room(struct scan_segments *segments, const char *name, size_t rows) {
+    segments->bounds = memory_for(name, scan_segments_bytes(rows));
 }
 
 void scan_segments_close(struct scan_segments *segments) {
     input_release(&segments->file);
     free(segments->bounds);
     free(segments->in);
-    segments->bounds = NULL;
-    segments->in = NULL;
-    for (unsigned i = 0; i < 2; i++) {
+    for (unsigned i = 0; i < 2; i++)
         free(segments->parts[i].state);
-        segments->parts[i].state = NULL;
-    }
 }

@@ -26,13 +26,6 @@ static void turn(table_view *table) {
     table->stride = -table->stride;
 }
 
-void scan_piece_turn(struct scan_piece *piece) {
-    if (piece->a.data)
-        turn(&piece->a);
-    turn(&piece->in);
-    turn(&piece->out);
-}
-
 /* A table in a table. Coefficients that are one row, or one column, for all stay so. */
 static table_view within(const table_view *table, size_t first, size_t rows, const struct scan_part *part) {
     const bool is_row = table->rows == 1, is_column = table->columns == 1;
@@ -53,8 +46,8 @@ static void note(struct scan_job *job, const struct scan_part *part, uint64_t ab
 }
 
 /* Rows of a part, which are segments, or, where these are NULL, one that goes on and began with row `above`. */
-static table_status sum_rows(struct scan_job *job, const struct scan_part *part, const struct scan_piece *piece,
-                             size_t first, size_t rows, const table_segments *segments, uint64_t above) {
+static void sum_rows(struct scan_job *job, const struct scan_part *part, const struct scan_piece *piece, size_t first,
+                     size_t rows, const table_segments *segments, uint64_t above) {
     const table_view in = within(&piece->in, first, rows, part), out = within(&piece->out, first, rows, part);
     uint64_t overflow = SCAN_NONE, skipped = 0;
     table_stream_report report = {0};
@@ -73,34 +66,33 @@ static table_status sum_rows(struct scan_job *job, const struct scan_part *part,
         status = segments ? table_segmented_prefix_sum(&in, &out, segments, &options)
                           : table_prefix_sum(&in, &out, &options);
     }
+    die_unless_ok(job->input->name, status);
     scan_add_report(&job->report, &report);
     job->skipped += skipped;
     note(job, part, above, overflow);
-    return status;
 }
 
 /* The segment that goes on from the piece before, those that are whole in this one, and the one that goes on. */
-static table_status sum_part(struct scan_job *job, const struct scan_part *part, const struct scan_piece *piece) {
+static void sum_part(struct scan_job *job, const struct scan_part *part, const struct scan_piece *piece) {
     const struct scan_segments *segments = &job->segments;
     const size_t count = segments->count, rows = piece->in.rows, first = segments->goes_in;
     const bool begins = segments->goes_out && count > first;
     const int64_t *bounds = segments->bounds;
     const table_segments whole = {
         .kind = TABLE_SEGMENT_OFFSETS, .type = TABLE_I64, .data = bounds + first, .count = count - first - begins};
-    table_status status = TABLE_OK;
     if (segments->goes_in)
-        status = sum_rows(job, part, piece, 0, (size_t)bounds[1], NULL, segments->begun);
-    if (status == TABLE_OK && whole.count > 0)
-        status = sum_rows(job, part, piece, 0, rows, &whole, piece->row);
-    if (status != TABLE_OK || !begins)
-        return status;
+        sum_rows(job, part, piece, 0, (size_t)bounds[1], NULL, segments->begun);
+    if (whole.count > 0)
+        sum_rows(job, part, piece, 0, rows, &whole, piece->row);
+    if (!begins)
+        return;
     const size_t last = (size_t)bounds[count - 1];
     memset(part->state, 0, part->state_bytes);
-    return sum_rows(job, part, piece, last, rows - last, NULL, piece->row + last);
+    sum_rows(job, part, piece, last, rows - last, NULL, piece->row + last);
 }
 
 /* The keys as the maxima of segments of one row each, which keep -0.0, or as the sums, which have another type. */
-static table_status take_keys(const struct scan_job *job, const struct scan_piece *piece) {
+static void take_keys(const struct scan_job *job, const struct scan_piece *piece) {
     const struct scan_part part = {.first = job->segments.by, .count = 1};
     const size_t rows = piece->in.rows;
     const table_view in = within(&piece->in, 0, rows, &part), out = within(&piece->out, 0, rows, &part);
@@ -111,7 +103,7 @@ static table_status take_keys(const struct scan_job *job, const struct scan_piec
                                         .threads = job->arguments.common.threads};
     for (size_t i = 0; i <= rows; i++)
         job->segments.bounds[i] = (int64_t)i;
-    return table_segmented_prefix_sum(&in, &out, &each, &options);
+    die_unless_ok(job->input->name, table_segmented_prefix_sum(&in, &out, &each, &options));
 }
 
 /* Rows that are in no segment. */
@@ -121,22 +113,28 @@ static void clear(const table_view *out, size_t first, size_t rows) {
         memset(value_at(out, out->stride < 0 ? first + rows - 1 : first, 0), 0, rows * row);
 }
 
-table_status scan_segments_sum(struct scan_job *job, const struct scan_piece *piece) {
+void scan_segments_sum(struct scan_job *job, struct scan_piece *piece) {
     struct scan_segments *segments = &job->segments;
     const size_t rows = piece->in.rows;
-    table_status status = TABLE_OK;
     if (rows == 0 || piece->in.columns == 0)
-        return TABLE_OK;
+        return;
+    if (job->arguments.reverse) { /* the order of the rows is turned */
+        turn(&piece->in);
+        turn(&piece->out);
+    }
+    if (job->arguments.reverse && piece->a.data)
+        turn(&piece->a);
     scan_segments_find(job, piece);
     const size_t count = segments->count, end = (size_t)segments->bounds[count];
     clear(&piece->out, 0, (size_t)segments->bounds[0]);
     clear(&piece->out, end, rows - end);
-    for (unsigned i = 0; i < 2 && status == TABLE_OK; i++)
+    for (unsigned i = 0; i < 2; i++)
         if (segments->parts[i].count > 0)
-            status = sum_part(job, &segments->parts[i], piece);
+            sum_part(job, &segments->parts[i], piece);
     if (segments->goes_out && count > segments->goes_in)
         segments->begun = piece->row + (uint64_t)segments->bounds[count - 1];
-    return status == TABLE_OK && job->arguments.by ? take_keys(job, piece) : status;
+    if (job->arguments.by)
+        take_keys(job, piece);
 }
 
 /* Bytes of a row: of the table, of its coefficients, and of the sums. */
@@ -162,29 +160,17 @@ static size_t sum_of(struct row_bytes row) {
 }
 
 /* The bytes of all states. */
-static int size_states(struct scan_job *job, size_t *bytes) {
+static size_t size_states(struct scan_job *job) {
     const table_operation operation = job->arguments.operation;
     const table_type kept = table_kept_type(operation, job->out_layout.type);
-    *bytes = 0;
+    size_t bytes = 0;
     for (unsigned i = 0; i < 2; i++) {
         struct scan_part *part = &job->segments.parts[i];
-        const table_status status = table_state_bytes_of(operation, kept, part->count, &part->state_bytes);
-        if (status != TABLE_OK)
-            return fail_status(job->name, status);
-        if (__builtin_add_overflow(*bytes, part->state_bytes, bytes))
-            *bytes = SIZE_MAX;
+        die_unless_ok(job->name, table_state_bytes_of(operation, kept, part->count, &part->state_bytes));
+        if (__builtin_add_overflow(bytes, part->state_bytes, &bytes))
+            bytes = SIZE_MAX;
     }
-    return EX_OK;
-}
-
-static int make_states(struct scan_job *job) {
-    for (unsigned i = 0; i < 2; i++) {
-        struct scan_part *part = &job->segments.parts[i];
-        part->state = calloc(1, part->state_bytes);
-        if (!part->state)
-            return fail(EX_OSERR, "%s: out of memory", job->name);
-    }
-    return EX_OK;
+    return bytes;
 }
 
 /* The CPU threads that may work. */
@@ -196,51 +182,46 @@ static size_t count_threads(const struct arguments *common) {
     return cpu.processors > 1 ? (size_t)cpu.processors : 1;
 }
 
-/* How many rows a piece has: all, if they are no more than what is usual, and then no segment goes on. */
-static int choose_room(struct scan_job *job, size_t row, bool *has_states) {
+/* How many rows a piece has: all, if they are no more than what is usual, and then no segment goes on. Whether some may
+ * do, and there are states. */
+static bool choose_room(struct scan_job *job, size_t row) {
     const struct arguments *common = &job->arguments.common;
     struct memory_budget budget = {.most = memory_limit(common->memory) - job->beside.most,
                                    .used = job->kept + job->input->buffers,
                                    .buffers = job->input->buffers};
     const size_t known = job->out_layout.rows, each = PIECE_BYTES * count_threads(common);
-    size_t states, all, *const room = &job->segments.room;
-    const int code = size_states(job, &states);
-    if (code != EX_OK)
-        return code;
+    const size_t states = size_states(job);
+    size_t all, *const room = &job->segments.room;
     memory_add(&budget, PADDING + sizeof(int64_t));
     const size_t left = memory_left(&budget);
     const size_t usual = each > states ? each : states;
     const bool is_one = job->rows_known && common->input_count == 1 && size_multiply(known, row, &all);
-    *has_states = !is_one || all > usual || (all > left && all / 2 >= states / 2 + row / 2);
-    if (*has_states)
+    const bool has_states = !is_one || all > usual || (all > left && all / 2 >= states / 2 + row / 2);
+    if (has_states)
         memory_add(&budget, states);
-    *room = *has_states ? least(usual, memory_left(&budget)) / row : known;
+    *room = has_states ? least(usual, memory_left(&budget)) / row : known;
     *room += *room == 0;
     job->report.memory = budget.used + *room * row;
-    return memory_charge(&budget, job->name, *room * row);
+    memory_charge(&budget, job->name, *room * row);
+    return has_states;
 }
 
 static size_t whole_pages(size_t bytes) { return (bytes + PAGE - 1) / PAGE * PAGE; }
 
 /* Chooses the pieces, and has memory for them. */
-static int begin(struct scan_job *job) {
+static void begin(struct scan_job *job) {
     struct scan_segments *segments = &job->segments;
     const struct row_bytes row = row_bytes_of(job);
-    bool has_states;
-    int code = choose_room(job, sum_of(row), &has_states);
-    if (code == EX_OK)
-        code = scan_segments_room(segments, job->name, segments->room);
-    if (code == EX_OK && has_states)
-        code = make_states(job);
-    if (code != EX_OK)
-        return code;
+    const bool has_states = choose_room(job, sum_of(row));
+    scan_segments_room(segments, job->name, segments->room);
+    for (unsigned i = 0; i < 2 && has_states; i++)
+        segments->parts[i].state = memory_cleared(job->name, segments->parts[i].state_bytes);
     const size_t in = whole_pages(segments->room * row.in), factors = whole_pages(segments->room * row.factors);
     segments->in = aligned_alloc(PAGE, in + factors + whole_pages(segments->room * row.out));
     if (!segments->in)
-        return fail(EX_OSERR, "%s: out of memory", job->name);
+        die(EX_OSERR, "%s: out of memory", job->name);
     segments->factors = segments->in + in;
     segments->out = segments->factors + factors;
-    return EX_OK;
 }
 
 static table_view rows_at(void *data, size_t rows, size_t columns, table_type type) {
@@ -249,7 +230,7 @@ static table_view rows_at(void *data, size_t rows, size_t columns, table_type ty
 
 /* The piece that is in memory, of which `first` is the row of the input that lies first, and which is summed after
  * `above` rows. */
-static int sum_piece(struct scan_job *job, size_t first, size_t rows, uint64_t above) {
+static void sum_piece(struct scan_job *job, size_t first, size_t rows, uint64_t above) {
     const struct scan_segments *segments = &job->segments;
     const struct table_layout *in = &job->input->layout, *out = &job->out_layout;
     const table_stream_coefficients *a = &job->decay.of;
@@ -259,14 +240,11 @@ static int sum_piece(struct scan_job *job, size_t first, size_t rows, uint64_t a
                                .out = rows_at(segments->out, rows, out->columns, out->type)};
     if (a->row)
         piece.a = rows_at((void *)(uintptr_t)a->row, 1, a->columns, a->type);
-    if (a->read && a->read(a->read_context, first, rows, segments->factors) != 0)
-        return job->decay.code;
-    if (a->read)
+    if (a->read) {
+        scan_decay_bring(&job->decay, first, rows, segments->factors);
         piece.a = rows_at(segments->factors, rows, a->columns, a->type);
-    if (job->arguments.reverse)
-        scan_piece_turn(&piece);
-    const table_status status = scan_segments_sum(job, &piece);
-    return status == TABLE_OK ? EX_OK : fail_status(job->input->name, status);
+    }
+    scan_segments_sum(job, &piece);
 }
 
 /* Adds what a piece was to the report. */
@@ -278,8 +256,7 @@ static void report_piece(struct scan_job *job, size_t rows, double read, double 
     report->bytes_written += rows * row.out;
     report->read_seconds += read;
     report->write_seconds += write;
-    progress_show(&job->base.progress, report->rows, job->rows_known ? job->out_layout.rows : 0,
-                  report->bytes_read + report->bytes_written);
+    progress_show(report->rows, job->rows_known ? job->out_layout.rows : 0, report->bytes_read + report->bytes_written);
 }
 
 /* The piece that is in memory. */
@@ -292,68 +269,68 @@ struct window {
 
 /* Reads the next rows: as many as there is room for, or, of what comes by a pipe, whole ones as soon as nothing more is
  * there. */
-static int read_forwards(struct scan_job *job, size_t row, struct window *at) {
+static void read_forwards(struct scan_job *job, size_t row, struct window *at) {
     struct input_file *input = job->input;
     const bool waits = input->is_regular || input->data || !job->segments.parts[0].state;
     const size_t done = at->rows * row, room = job->segments.room * row;
-    ssize_t got = 1;
+    size_t got = 1;
     at->first += at->rows;
     at->filled -= done;
     memmove(job->segments.in, job->segments.in + done, at->filled);
     while (got > 0 && at->filled < room && at->left > 0) {
         const size_t asked = least(room - at->filled, at->left);
         got = input_some(input, job->segments.in + at->filled, asked);
-        if (got < 0)
-            return input->code;
-        at->filled += (size_t)got;
-        at->left -= input->rows_known ? (size_t)got : 0;
-        if (!waits && (size_t)got < asked && at->filled >= row)
+        at->filled += got;
+        at->left -= input->rows_known ? got : 0;
+        if (!waits && got < asked && at->filled >= row)
             break;
     }
     at->rows = at->filled / row;
     at->ended = got == 0 || at->left == 0;
-    return EX_OK;
 }
 
 /* Reads the rows before those that were read. */
-static int read_backwards(struct scan_job *job, size_t row, struct window *at) {
+static void read_backwards(struct scan_job *job, size_t row, struct window *at) {
     at->rows = least(at->first, job->segments.room);
     at->first -= at->rows;
     at->ended = at->first == 0;
-    const int code = input_go_to(job->input, at->first);
-    return code == EX_OK ? input_read(job->input, job->segments.in, at->rows * row, &at->filled) : code;
+    input_go_to(job->input, at->first);
+    at->filled = input_read(job->input, job->segments.in, at->rows * row);
 }
 
 /* Writes the sums of the piece, of which the first row goes to `place`. */
-static int write_piece(struct scan_job *job, size_t row, const struct window *at, size_t place) {
+static void write_piece(struct scan_job *job, size_t row, const struct window *at, size_t place) {
     const size_t bytes = at->rows * row;
     if (job->arguments.reverse)
-        return atomic_file_write_at(&job->output, job->segments.out, bytes, place + at->first * row);
-    return bytes == 0 || scan_write_sums(job, job->segments.out, bytes) == 0 ? EX_OK : job->write_code;
+        atomic_file_write_at(&job->output, job->segments.out, bytes, place + at->first * row);
+    else if (bytes > 0)
+        scan_write_sums(job, job->segments.out, bytes);
 }
 
-int scan_segments_stream(struct scan_job *job) {
+void scan_segments_stream(struct scan_job *job) {
     struct input_file *input = job->input;
     const bool reverse = job->arguments.reverse;
     const size_t all = input->layout.rows, place = job->output.written;
     const struct row_bytes row = row_bytes_of(job);
     struct window at = {.first = reverse ? all : 0, .left = input->rows_known ? input->layout.bytes : SIZE_MAX};
-    int code = job->segments.in ? EX_OK : begin(job);
-    while (code == EX_OK && !at.ended) {
+    if (!job->segments.in)
+        begin(job);
+    while (!at.ended) {
         const double begun = seconds_now();
-        code = reverse ? read_backwards(job, row.in, &at) : read_forwards(job, row.in, &at);
+        (reverse ? read_backwards : read_forwards)(job, row.in, &at);
         const double filled = seconds_now();
-        if (code == EX_OK && at.rows > 0)
-            code = sum_piece(job, at.first, at.rows, reverse ? all - at.first - at.rows : job->rows_above + at.first);
-        if (code == EX_OK && at.ended && input->rows_known)
-            code = input_unchanged(input);
+        if (at.rows > 0)
+            sum_piece(job, at.first, at.rows, reverse ? all - at.first - at.rows : job->rows_above + at.first);
+        if (at.ended && input->rows_known)
+            input_unchanged(input);
         const double summed = seconds_now();
-        if (code == EX_OK)
-            code = write_piece(job, row.out, &at, place);
+        write_piece(job, row.out, &at, place);
         report_piece(job, at.rows, filled - begun, seconds_now() - summed);
     }
-    if (code != EX_OK || !reverse)
-        return code == EX_OK ? input_ends(input, (uint64_t)at.first * row.in + at.filled) : code;
-    code = input_go_to(input, all);
-    return code == EX_OK ? atomic_file_grown(&job->output, all * row.out) : code;
+    if (reverse) {
+        input_go_to(input, all);
+        atomic_file_grown(&job->output, all * row.out);
+    } else {
+        input_ends(input, (uint64_t)at.first * row.in + at.filled);
+    }
 }

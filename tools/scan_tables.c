@@ -27,11 +27,10 @@ static table_type wanted_sums(const struct scan_job *job) {
     return keeps ? before : job->arguments.common.out_type;
 }
 
-int scan_keep(struct scan_job *job, const char *name, size_t bytes) {
+void scan_keep(struct scan_job *job, const char *name, size_t bytes) {
     struct memory_budget budget = {.most = memory_limit(job->arguments.common.memory), .used = job->kept};
-    const int code = memory_charge(&budget, name, bytes);
+    memory_charge(&budget, name, bytes);
     job->kept = budget.used;
-    return code;
 }
 
 size_t scan_memory_left(const struct scan_job *job) {
@@ -41,7 +40,7 @@ size_t scan_memory_left(const struct scan_job *job) {
 
 /* What the sums go on from, or, as several inputs are summed one after the other, what is remembered in between, and
  * the sums above the table; segments have states of their own. */
-static int open_state(struct scan_job *job) {
+static void open_state(struct scan_job *job) {
     const struct scan_arguments *arguments = &job->arguments;
     const table_operation operation = arguments->operation;
     const table_type kept = table_kept_type(operation, job->out_layout.type);
@@ -49,17 +48,15 @@ static int open_state(struct scan_job *job) {
     struct state_file *state = &job->state;
     size_t bytes;
     if (!arguments->state && (arguments->common.input_count == 1 || scan_has_segments(arguments)))
-        return EX_OK;
+        return;
     if (!arguments->state)
         state->name = job->name;
-    const table_status status = table_state_bytes_of(operation, kept, columns, &bytes);
-    if (status != TABLE_OK)
-        return fail_status(state->name, status);
-    const int code = scan_keep(job, state->name, bytes);
-    if (code != EX_OK)
-        return code;
-    return state->facts.version == 0 ? state_file_fit(state, job->name, operation, kept, columns)
-                                     : state_file_sums(state, job->name, operation, kept, columns, &job->above);
+    die_unless_ok(state->name, table_state_bytes_of(operation, kept, columns, &bytes));
+    scan_keep(job, state->name, bytes);
+    if (state->facts.version == 0)
+        state_file_fit(state, job->name, operation, kept, columns);
+    else
+        job->above = state_file_sums(state, job->name, operation, kept, columns);
 }
 
 /* The first names that columns have, and the input that has them: NULL where no input has had any so far. */
@@ -69,18 +66,15 @@ struct names_above {
 };
 
 /* Keeps the names of the input, if they are the first ones: the input may be closed before others are looked at. */
-static int note_names(struct names_above *above, const struct input_file *input) {
+static void note_names(struct names_above *above, const struct input_file *input) {
     const char *from = input->layout.names, *end = from;
     if (above->names || !from)
-        return EX_OK;
+        return;
     for (size_t i = 0; i < input->layout.columns; i++)
         end += strlen(end) + 1;
     above->of = input->name;
-    above->names = malloc((size_t)(end - from));
-    if (!above->names)
-        return fail(EX_OSERR, "%s: out of memory", input->name);
+    above->names = memory_for(input->name, (size_t)(end - from));
     memcpy(above->names, from, (size_t)(end - from));
-    return EX_OK;
 }
 
 /* Whether columns that have names in both have the same ones, in quotes or not. */
@@ -96,19 +90,17 @@ static bool same_names(const char *left, const char *right, size_t columns) {
 }
 
 /* Whether the input goes below the first one, and below the first one that has names. */
-static int fits_below(const struct scan_job *job, const struct input_file *input, const struct names_above *named) {
+static void fits_below(const struct scan_job *job, const struct input_file *input, const struct names_above *named) {
     const struct input_file *first = &job->inputs[0];
     const struct table_layout *above = &first->layout, *layout = &input->layout;
     if (layout->type != above->type)
-        return fail(EX_DATAERR, "%s: its type is %s, and that of %s is %s", input->name, table_type_name(layout->type),
-                    first->name, table_type_name(above->type));
+        die(EX_DATAERR, "%s: its type is %s, and that of %s is %s", input->name, table_type_name(layout->type),
+            first->name, table_type_name(above->type));
     if (layout->columns == above->columns && !same_names(named->names, layout->names, layout->columns))
-        return fail(EX_DATAERR,
-                    "%s: its columns have other names than those of %s; --field NAME,... picks them by name",
-                    input->name, named->of);
-    return layout_same_rows(layout, above)
-               ? EX_OK
-               : fail(EX_DATAERR, "%s: its rows have another shape than those of %s", input->name, first->name);
+        die(EX_DATAERR, "%s: its columns have other names than those of %s; --field NAME,... picks them by name",
+            input->name, named->of);
+    if (!layout_same_rows(layout, above))
+        die(EX_DATAERR, "%s: its rows have another shape than those of %s", input->name, first->name);
 }
 
 /* Has the process open as many files as it may. */
@@ -125,36 +117,22 @@ static struct text_beside *beside_of(struct scan_job *job) {
     return job->arguments.common.kept.count > 0 ? &job->beside : NULL;
 }
 
-int scan_open_again(struct scan_job *job, struct input_file *input) {
+void scan_open_again(struct scan_job *job, struct input_file *input) {
     struct input_file again;
     struct scan_arguments arguments = job->arguments;
     if (input->is_open || input->data)
-        return EX_OK;
+        return;
     arguments.common.quiet = true; /* all was said when it was opened first */
-    int code = start_input(&again, input->name, input->layout.type, beside_of(job), &arguments);
-    if (code == EX_OK)
-        code = input_is_same(&again, input);
-    if (code != EX_OK) {
-        input_close(&again);
-        return code;
-    }
+    start_input(&again, input->name, input->layout.type, beside_of(job), &arguments);
+    input_is_same(&again, input);
     again.is_aside = true;
     *input = again;
-    return EX_OK;
 }
 
-int scan_close_again(struct input_file *input) {
-    const int code = input_unchanged(input);
-    input_release(input);
-    return code;
-}
-
-/* All of them, and *rows of the table that they are. */
-static int start_inputs(struct scan_job *job, size_t *rows) {
+/* All of them. The rows of the table that they are. */
+static size_t start_inputs(struct scan_job *job) {
     const struct scan_arguments *arguments = &job->arguments;
-    job->inputs = calloc(arguments->common.input_count, sizeof *job->inputs);
-    if (!job->inputs)
-        return fail(EX_OSERR, "out of memory");
+    job->inputs = memory_cleared("the inputs", arguments->common.input_count * sizeof *job->inputs);
     if (arguments->common.input_count > OPEN_MOST)
         allow_many_files();
     const bool is_recurrence = arguments->operation == TABLE_RECURRENCE;
@@ -164,57 +142,45 @@ static int start_inputs(struct scan_job *job, size_t *rows) {
                       : is_recurrence              ? TABLE_F64
                                                    : 0;
     struct names_above named = {0};
-    int code = EX_OK;
+    size_t rows = 0;
     job->rows_known = true;
-    *rows = 0;
-    for (unsigned i = 0; i < arguments->common.input_count && code == EX_OK; i++) {
+    for (unsigned i = 0; i < arguments->common.input_count; i++) {
         struct input_file *input = &job->inputs[i];
-        code = start_input(input, arguments->common.inputs[i], like, beside_of(job), arguments);
+        start_input(input, arguments->common.inputs[i], like, beside_of(job), arguments);
         like = job->inputs[0].layout.type;
-        if (code == EX_OK && i > 0)
-            code = fits_below(job, input, &named);
-        if (code == EX_OK)
-            code = note_names(&named, input);
-        if (code != EX_OK)
-            break;
+        if (i > 0)
+            fits_below(job, input, &named);
+        note_names(&named, input);
         if (i >= OPEN_MOST || (i > 0 && input_memory(input) > 0))
             input_set_aside(input);
         job->rows_known = job->rows_known && input->rows_known;
-        if (__builtin_add_overflow(*rows, input->layout.rows, rows))
-            code = fail(EX_DATAERR, "%s: is more than can be counted, with what is above it", input->name);
+        if (__builtin_add_overflow(rows, input->layout.rows, &rows))
+            die(EX_DATAERR, "%s: is more than can be counted, with what is above it", input->name);
     }
     free(named.names);
-    if (code != EX_OK)
-        return code;
     snprintf(job->name_of_many, sizeof job->name_of_many, "%u inputs", arguments->common.input_count);
     job->name = arguments->common.input_count > 1 ? job->name_of_many : job->inputs[0].name;
     job->input = &job->inputs[0];
-    return EX_OK;
+    return rows;
 }
 
-int scan_open_tables(void *context) {
-    struct scan_job *job = context;
+void scan_open_tables(struct scan_job *job) {
     struct scan_arguments *arguments = &job->arguments;
-    size_t rows = 0;
-    int code = start_inputs(job, &rows);
-    if (code != EX_OK)
-        return code;
+    const size_t rows = start_inputs(job);
     arguments->common.out_type = wanted_sums(job);
     const struct table_layout *in = &job->inputs[0].layout;
-    code = lay_out_sums(arguments, &job->inputs[0], job->name, rows, &job->out_layout);
-    if (code != EX_OK)
-        return code;
+    lay_out_sums(arguments, &job->inputs[0], job->name, rows, &job->out_layout);
     job->out_layout.beside = beside_of(job);
     const table_type type = job->out_layout.type;
     const table_operation operation = arguments->operation;
     const table_type kept = table_kept_type(operation, type);
     job->checked = !arguments->wrap && !type_is_float(type) && operation != TABLE_MAXIMUM && operation != TABLE_MINIMUM;
     if (!layout_set(&job->carry_layout, kept, 1, in->columns))
-        return fail(EX_DATAERR, "%s: its sums as %s are beyond the address space", job->name, table_type_name(type));
-    code = read_row(arguments->carry_in, kept, in->columns, &job->carry_in);
-    if (code == EX_OK)
-        code = open_state(job);
-    if (code == EX_OK && scan_has_segments(arguments))
-        code = scan_segments_open(job);
-    return code == EX_OK && scan_is_recurrence(job) ? scan_decay_open(job) : code;
+        die(EX_DATAERR, "%s: its sums as %s are beyond the address space", job->name, table_type_name(type));
+    job->carry_in = read_row(arguments->carry_in, kept, in->columns);
+    open_state(job);
+    if (scan_has_segments(arguments))
+        scan_segments_open(job);
+    if (scan_is_recurrence(job))
+        scan_decay_open(job);
 }

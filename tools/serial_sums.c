@@ -1,6 +1,5 @@
 #include "serial_sums.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "memory.h"
@@ -21,15 +20,14 @@ bool serial_sums_bytes(table_type type, uint64_t rows, size_t columns, size_t *b
            size_multiply(*bytes, 4 + levels_of(rows) + rows_at_a_time(rows), bytes);
 }
 
-bool serial_sums_begin(struct serial_sums *sums, table_type in_type, table_type type, uint64_t rows, size_t columns,
+void serial_sums_begin(struct serial_sums *sums, table_type in_type, table_type type, uint64_t rows, size_t columns,
                        const void *carry) {
     size_t bytes;
     type = table_sum_type(type);
     *sums = (struct serial_sums){.in_type = in_type, .type = type, .columns = columns};
-    if (!serial_sums_bytes(type, rows, columns, &bytes) || !(sums->memory = calloc(1, bytes ? bytes : 1)))
-        return false;
+    const bool fits = serial_sums_bytes(type, rows, columns, &bytes);
+    sums->above = memory_cleared("the sums", fits ? bytes : SIZE_MAX);
     const size_t row_bytes = sums->row_bytes = columns * table_type_size(type);
-    sums->above = sums->memory;
     sums->sums = sums->above + row_bytes;
     sums->start = sums->sums + rows_at_a_time(rows) * row_bytes;
     sums->seed = sums->start + row_bytes;
@@ -39,7 +37,6 @@ bool serial_sums_begin(struct serial_sums *sums, table_type in_type, table_type 
         memcpy(sums->start, carry, row_bytes);
         memcpy(sums->above, carry, row_bytes);
     }
-    return true;
 }
 
 enum { UNIT_LEVEL = STATE_UNIT_LEVEL };
@@ -186,5 +183,3 @@ void serial_sums_go_on(struct serial_sums *sums, const void *state) {
         add_block(sums, header->rows / SERIAL_UNIT - 1);
     }
 }
-
-void serial_sums_end(struct serial_sums *sums) { free(sums->memory); }

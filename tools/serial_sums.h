@@ -31,15 +31,14 @@ struct serial_sums {
     char *seed;   /* of the current unit */
     char *total;  /* of the current unit, then of blocks that end with it */
     char *blocks; /* T of the last whole block of 2^k units, for each binary digit k that is 1 in the units so far */
-    void *memory;
 };
 
 /* Bytes that it needs for a table of at most `rows` rows, and the rows of a state. False when they do not fit in
  * size_t. */
 bool serial_sums_bytes(table_type type, uint64_t rows, size_t columns, size_t *bytes);
 
-/* carry: a row of what sums of `type` are kept in, or NULL. False when out of memory; serial_sums_end() in any case. */
-bool serial_sums_begin(struct serial_sums *sums, table_type in_type, table_type type, uint64_t rows, size_t columns,
+/* carry: a row of what sums of `type` are kept in, or NULL. */
+void serial_sums_begin(struct serial_sums *sums, table_type in_type, table_type type, uint64_t rows, size_t columns,
                        const void *carry);
 
 /* Before the first row: has floats go on from a state of this type and these columns, which stays where it is. The
@@ -52,7 +51,5 @@ size_t serial_sums_next(const struct serial_sums *sums);
 /* Takes as many rows as the next unit has, or, at the end of the table, fewer. sums->above and sums->sums are those of
  * this unit until the next one. Each sum of integers that leaves its type is seen, as the one before it is known. */
 void serial_sums_unit(struct serial_sums *sums, const void *rows, size_t count);
-
-void serial_sums_end(struct serial_sums *sums);
 
 #endif

@@ -21,14 +21,12 @@ static volatile sig_atomic_t cut_is_wanted;
 static int cut_fd;
 static off_t cut_size;
 
-static void remove_files(void) {
-    if (cut_is_wanted) {
-        const int ignored = ftruncate(cut_fd, cut_size); /* what is too much in the file is of no matter */
-        (void)ignored;
-    }
+bool signals_clean_up(void) {
+    const bool is_cut = !cut_is_wanted || ftruncate(cut_fd, cut_size) == 0;
     for (int i = 0; i < PLACES; i++)
         if (removable[i].used)
             unlink(removable[i].path);
+    return is_cut;
 }
 
 /* Says it if that takes no waiting: a reader who does not read must not keep the command from ending. */
@@ -43,7 +41,7 @@ static void say(const char *line, size_t bytes) {
 /* Ends the command as the signal would have done without a handler, so that shells see what ended it. */
 static void on_ending_signal(int number) {
     static const char interrupted[] = "tuplescan: interrupted\n";
-    remove_files();
+    signals_clean_up();
     if (number == SIGINT)
         say(interrupted, sizeof interrupted - 1);
     signal(number, SIG_DFL);
@@ -57,7 +55,7 @@ static void on_bus_error(int number) {
     (void)number;
     while (__atomic_test_and_set(&taken, __ATOMIC_ACQ_REL))
         pause();
-    remove_files();
+    signals_clean_up();
     say(text, sizeof text - 1);
     _exit(EX_IOERR);
 }

@@ -4,6 +4,7 @@
 #define SIGNALS_H
 
 #include <signal.h>
+#include <stdbool.h>
 #include <sys/types.h>
 
 /* Once, before the first file and the first thread. Afterwards writing to a closed pipe ends the command (SIGPIPE), and
@@ -21,6 +22,9 @@ void signals_leave(int place);
 
 /* A signal that ends the command cuts this file off there first; fd -1: none. */
 void signals_truncate(int fd, off_t size);
+
+/* What signals do first: cuts that file off, and removes files. False, with errno, where it could not be cut off. */
+bool signals_clean_up(void);
 
 /* A copy of the path that was given. */
 const char *signals_path(int place);

@@ -9,35 +9,33 @@
 
 /* Before anything is read: whether -o, and the second output that `option` names (or NULL), can be written, have names
  * that do not promise another format, are no file that is read, and do not get in each other's way, nor in that of what
- * is printed, be it by --json or by the option `printed` (or NULL). EX_OK, or the exit code after a message. */
-int check_outputs(const struct arguments *arguments, const char *printed, const char *option, const char *second);
+ * is printed, be it by --json or by the option `printed` (or NULL). */
+void check_outputs(const struct arguments *arguments, const char *printed, const char *option, const char *second);
 
 /* Whether the output, or what else `option` names to be written, is no file that is read: whoever wants that has no way
- * back when something goes wrong. As check_outputs(). */
-int check_is_no_input(const struct arguments *arguments, const char *option, const char *output);
+ * back when something goes wrong. */
+void check_is_no_input(const struct arguments *arguments, const char *option, const char *output);
 
 /* What the command line says of the table, with the fields of --field to be looked for. */
 struct input_request table_request(const struct arguments *arguments, struct input_field fields[BY_MOST]);
 
 /* Opens the table that the command line describes, to be read piece by piece. `like`: the type of text without --type;
- * 0: what its values need. `beside`: where fields of --keep are put; NULL: nowhere. As input_start(). */
-int start_input(struct input_file *file, const char *path, table_type like, struct text_beside *beside,
-                const struct scan_arguments *arguments);
+ * 0: what its values need. `beside`: where fields of --keep are put; NULL: nowhere. */
+void start_input(struct input_file *file, const char *path, table_type like, struct text_beside *beside,
+                 const struct scan_arguments *arguments);
 
-/* *type = the type of the sums: --out-type, or the default for the input. Refuses options that are for other
- * types. EX_OK, or the exit code after a message. */
-int sum_type(const struct scan_arguments *arguments, const struct input_file *input, table_type *type);
+/* The type of the sums: --out-type, or the default for the input. Refuses options that are for other types. */
+table_type sum_type(const struct scan_arguments *arguments, const struct input_file *input);
 
-/* *sums = the layout of the sums of that many rows of the input, in a table that messages call `name`. EX_OK, or the
- * exit code after a message. */
-int lay_out_sums(const struct scan_arguments *arguments, const struct input_file *input, const char *name, size_t rows,
-                 struct table_layout *sums);
+/* *sums = the layout of the sums of that many rows of the input, in a table that messages call `name`. */
+void lay_out_sums(const struct scan_arguments *arguments, const struct input_file *input, const char *name, size_t rows,
+                  struct table_layout *sums);
 
 /* Says that sums of one row are its values, unless something else is added to them, or --quiet. */
 void say_one_row(const struct scan_arguments *arguments, const char *name, const struct table_layout *sums);
 
-/* *row = the one row of `columns` values in the table file `path`, a raw one or a .npy of any shape with that many
- * values. NULL for no path. EX_OK, or the exit code after a message. free() it. */
-int read_row(const char *path, table_type type, size_t columns, void **row);
+/* The one row of `columns` values in the table file `path`, a raw one or a .npy of any shape with that many values;
+ * NULL for no path. free() it. */
+void *read_row(const char *path, table_type type, size_t columns);
 
 #endif

@@ -6,11 +6,12 @@
 #include "message.h"
 #include "thread_limit.h"
 
-int threads_there(unsigned *threads, bool by_variable) {
-    if (thread_limit(threads, by_variable))
-        return EX_OK;
-    return fail(EX_USAGE, "%s=%s: not a number of threads, 0 to %d", THREAD_LIMIT_VARIABLE,
-                getenv(THREAD_LIMIT_VARIABLE), INT_MAX);
+unsigned threads_there(bool by_variable) {
+    unsigned threads;
+    if (!thread_limit(&threads, by_variable))
+        die(EX_USAGE, "%s=%s: not a number of threads, 0 to %d", THREAD_LIMIT_VARIABLE, getenv(THREAD_LIMIT_VARIABLE),
+            INT_MAX);
+    return threads;
 }
 
 void say_fewer_threads(const struct arguments *arguments, unsigned took, table_backend backend) {

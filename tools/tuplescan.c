@@ -1,5 +1,4 @@
 /* The command: picks the subcommand, and looks after what all of them need. */
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -61,13 +60,13 @@ static const struct subcommand *find(const char *name) {
     return NULL;
 }
 
-static int no_such_subcommand(const char *name) {
+static _Noreturn void no_such_subcommand(const char *name) {
     struct guess guess = guess_what(name, strlen(name));
     for (size_t i = 0; i < SUBCOMMANDS; i++)
         guess_consider(&guess, subcommands[i].name);
     if (guess.best)
-        return fail(EX_USAGE, "%s: no such subcommand; did you mean %s?", name, guess.best);
-    return fail(EX_USAGE, "%s: no such subcommand; see tuplescan help", name);
+        die(EX_USAGE, "%s: no such subcommand; did you mean %s?", name, guess.best);
+    die(EX_USAGE, "%s: no such subcommand; see tuplescan help", name);
 }
 
 /* For the scripts in completion/: the words after --complete are those after `tuplescan` in a command line. */
@@ -113,7 +112,7 @@ static int run(int argc, char **argv) {
     char *name = argv[wants_help ? 2 : 1];
     const struct subcommand *subcommand = find(name);
     if (!subcommand)
-        return no_such_subcommand(name);
+        no_such_subcommand(name);
     message_subcommand(subcommand->name);
     if (wants_help)
         return subcommand->main(2, (char *[]){name, help_option, NULL});
@@ -130,13 +129,10 @@ static int open_standard_files(void) {
 }
 
 int main(int argc, char **argv) {
-    stopwatch_begin();
+    job_clock_begin();
     if (open_standard_files() != 0)
         return EX_OSERR;
     signals_catch();
     transfer_stdout();
-    int code = run(argc, argv);
-    if ((fflush(stdout) != 0 || ferror(stdout)) && code == EX_OK)
-        return fail(EX_IOERR, "standard output: %s", strerror(errno));
-    return code;
+    command_end(run(argc, argv));
 }

@@ -1,6 +1,5 @@
 /* tuplescan verify: running sums held against the definition, one unit after the other. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "commands.h"
@@ -23,7 +22,6 @@ struct difference {
 
 /* Rows of both files that are held against each other at a time: whole units, or all rows of a smaller table. */
 struct comparison {
-    struct job base;
     struct scan_arguments arguments;
     struct input_file input, scanned;
     struct state_file state; /* that the sums go on from */
@@ -44,14 +42,13 @@ struct comparison {
 enum { READ_BYTES = 1 << 20 };
 
 /* EX_DATAERR after a message: the shapes differ. */
-static int wrong_shape(const struct comparison *comparison) {
+static _Noreturn void wrong_shape(const struct comparison *comparison) {
     const struct input_file *input = &comparison->input, *scanned = &comparison->scanned;
     const struct table_layout *in = &input->layout, *out = &scanned->layout;
     if (!input->rows_known || !scanned->rows_known) /* then it is the columns */
-        return fail(EX_DATAERR, "%s: has %zu columns, and %s has %zu", scanned->name, out->columns, input->name,
-                    in->columns);
-    return fail(EX_DATAERR, "%s: has %zu x %zu values, and %s has %zu x %zu", scanned->name, out->rows, out->columns,
-                input->name, in->rows, in->columns);
+        die(EX_DATAERR, "%s: has %zu columns, and %s has %zu", scanned->name, out->columns, input->name, in->columns);
+    die(EX_DATAERR, "%s: has %zu x %zu values, and %s has %zu x %zu", scanned->name, out->rows, out->columns,
+        input->name, in->rows, in->columns);
 }
 
 /* Whether rows can be read from the last one on. */
@@ -63,32 +60,29 @@ static bool takes_all(const struct comparison *comparison) {
 }
 
 /* From the end, where that is has to be known, and read first: what cannot be read so is brought into memory. */
-static int find_end(void *context) {
-    struct comparison *comparison = context;
+static void find_end(struct comparison *comparison) {
     struct memory_budget *budget = &comparison->budget;
     struct input_file *const files[] = {&comparison->input, &comparison->scanned};
     if (!comparison->arguments.reverse)
-        return EX_OK;
+        return;
     for (unsigned i = 0; i < 2; i++) {
         struct input_file *const file = files[i];
         const size_t reading = input_memory(file), buffers = file->buffers;
         file->used = budget->used;
-        const int code = can_go_back(file)  ? EX_OK
-                         : file->rows_known ? input_take_table(file, memory_left(budget))
-                                            : input_take_all(file, memory_left(budget), "--reverse begins at its end");
-        if (code != EX_OK)
-            return code;
+        if (!can_go_back(file) && file->rows_known)
+            input_take_table(file, memory_left(budget));
+        else if (!can_go_back(file))
+            input_take_all(file, memory_left(budget), "--reverse begins at its end");
         budget->used -= reading - input_memory(file);
         budget->buffers -= buffers - file->buffers;
         memory_add(budget, file->data ? file->head_bytes : 0);
     }
-    return files[1]->layout.rows == files[0]->layout.rows + comparison->arguments.offsets ? EX_OK
-                                                                                          : wrong_shape(comparison);
+    if (files[1]->layout.rows != files[0]->layout.rows + comparison->arguments.offsets)
+        wrong_shape(comparison);
 }
 
 /* Memory for the rows and the sums, which go on from the state, if there is one; it is charged. */
-static int make_room(void *context) {
-    struct comparison *comparison = context;
+static void make_room(struct comparison *comparison) {
     struct memory_budget *budget = &comparison->budget;
     const bool goes_on = comparison->state.facts.rows > 0 && type_is_float(comparison->scanned.layout.type);
     const struct state_file *state = goes_on ? &comparison->state : NULL;
@@ -102,23 +96,18 @@ static int make_room(void *context) {
         !size_multiply(row, unit, &room) || !serial_sums_bytes(out->type, rows, in->columns, &own) ||
         __builtin_add_overflow(room, own, &needed) || __builtin_add_overflow(needed, unit * out_row, &needed))
         needed = SIZE_MAX;
-    const int code = memory_charge(budget, comparison->input.name, needed);
-    if (code != EX_OK)
-        return code;
+    memory_charge(budget, comparison->input.name, needed);
     const size_t more = least(READ_BYTES, memory_left(budget));
     comparison->room = room > 0 && room <= more ? more / room * unit : unit;
     comparison->out_row = out_row;
-    comparison->values = malloc(comparison->room * row + 1);
-    comparison->rounded = malloc(unit * out_row + out_row + 1);
-    comparison->spare = malloc(row + 1);
-    if (!serial_sums_begin(&comparison->sums, in->type, out->type, rows, in->columns, comparison->carry) ||
-        !comparison->values || !comparison->rounded || !comparison->spare)
-        return fail(EX_OSERR, "out of memory");
+    comparison->values = memory_for(comparison->input.name, comparison->room * row);
+    comparison->rounded = memory_for(comparison->input.name, unit * out_row + out_row);
+    comparison->spare = memory_for(comparison->input.name, row);
+    serial_sums_begin(&comparison->sums, in->type, out->type, rows, in->columns, comparison->carry);
     comparison->sums.skip_nan = comparison->arguments.skip_nan;
     if (state)
         serial_sums_go_on(&comparison->sums, state->state);
     comparison->found = comparison->values + comparison->room * in->columns * table_type_size(in->type);
-    return EX_OK;
 }
 
 /* Rows in the other order. */
@@ -132,37 +121,33 @@ static void turn(char *rows, size_t count, size_t row_bytes, char *spare) {
 }
 
 /* To that row of both files: those above the ones that were compared, or after all, where the row of offsets may be. */
-static int go_to(struct comparison *comparison, size_t row) {
-    const int code = input_go_to(&comparison->input, row);
-    return code == EX_OK ? input_go_to(&comparison->scanned, row) : code;
+static void go_to(struct comparison *comparison, size_t row) {
+    input_go_to(&comparison->input, row);
+    input_go_to(&comparison->scanned, row);
 }
 
 /* The next rows of both files, to the end of a unit; *rows: how many; *more: whether there may be more. */
-static int read_rows(struct comparison *comparison, size_t *rows, bool *more) {
+static void read_rows(struct comparison *comparison, size_t *rows, bool *more) {
     struct input_file *input = &comparison->input, *scanned = &comparison->scanned;
     const size_t in_row = input->layout.columns * table_type_size(input->layout.type);
     const size_t out_row = comparison->out_row;
     const size_t begun = SERIAL_UNIT - serial_sums_next(&comparison->sums);
-    size_t in_bytes = 0, out_bytes = 0, room = comparison->room;
+    size_t room = comparison->room;
     room -= room > begun ? begun : 0;
     const size_t left = input->layout.rows - (size_t)comparison->sums.row;
     room = comparison->arguments.reverse ? least(room, left) : room;
-    int code = comparison->arguments.reverse ? go_to(comparison, left - room) : EX_OK;
-    if (code == EX_OK)
-        code = input_read(input, comparison->values, room * in_row, &in_bytes);
-    if (code == EX_OK)
-        code = input_read(scanned, comparison->found, room * out_row, &out_bytes);
-    *rows = in_bytes / in_row;
+    if (comparison->arguments.reverse)
+        go_to(comparison, left - room);
+    *rows = input_read(input, comparison->values, room * in_row) / in_row;
+    const size_t sums = input_read(scanned, comparison->found, room * out_row) / out_row;
     *more = *rows == room && *rows > 0;
-    if (code == EX_OK && *rows != out_bytes / out_row)
-        code = fail(
-            EX_DATAERR, "%s: has not as many rows as %s: after %llu rows, one of them ends", scanned->name, input->name,
-            (unsigned long long)comparison->sums.row + (*rows < out_bytes / out_row ? *rows : out_bytes / out_row));
-    if (code == EX_OK && comparison->arguments.reverse) {
+    if (*rows != sums)
+        die(EX_DATAERR, "%s: has not as many rows as %s: after %llu rows, one of them ends", scanned->name, input->name,
+            (unsigned long long)comparison->sums.row + least(*rows, sums));
+    if (comparison->arguments.reverse) {
         turn(comparison->values, *rows, in_row, comparison->spare);
         turn(comparison->found, *rows, out_row, comparison->spare);
     }
-    return code;
 }
 
 /* Whether a row of results differs from the sums it should be, and where first. `place`: its number in the file. */
@@ -201,63 +186,56 @@ static void compare_unit(struct comparison *comparison, const char *found, size_
 }
 
 /* The row of offsets, which comes next in the file. */
-static int compare_start(struct comparison *comparison) {
+static void compare_start(struct comparison *comparison) {
     const size_t place = comparison->arguments.reverse ? comparison->scanned.layout.rows - 1 : 0;
     const void *start = comparison->carry ? comparison->carry : comparison->sums.start;
-    size_t got = 0;
-    int code = input_read(&comparison->scanned, comparison->spare, comparison->out_row, &got);
-    if (code == EX_OK && got < comparison->out_row)
-        code = fail(EX_DATAERR, "%s: has no row of offsets", comparison->scanned.name);
-    if (code == EX_OK)
-        compare_row(comparison, place, start, comparison->spare);
-    return code;
+    if (input_read(&comparison->scanned, comparison->spare, comparison->out_row) < comparison->out_row)
+        die(EX_DATAERR, "%s: has no row of offsets", comparison->scanned.name);
+    compare_row(comparison, place, start, comparison->spare);
 }
 
 /* Compares all rows, up to the first difference. */
-static int compare(void *context) {
-    struct comparison *comparison = context;
+static void compare(struct comparison *comparison) {
     const struct table_layout *in = &comparison->input.layout;
     const size_t in_row = in->columns * table_type_size(in->type);
     size_t rows = 0;
     bool more = comparison->room > 0;
     if (in->columns == 0) /* the shapes were compared, and there is nothing else */
-        return EX_OK;
-    int code = comparison->arguments.offsets && !comparison->arguments.reverse ? compare_start(comparison) : EX_OK;
-    while (code == EX_OK && more && !comparison->differs &&
-           !(comparison->arguments.reverse && comparison->sums.row == in->rows)) {
-        code = read_rows(comparison, &rows, &more);
-        for (size_t done = 0, count; code == EX_OK && done < rows && !comparison->differs; done += count) {
-            count = serial_sums_next(&comparison->sums);
-            count = rows - done < count ? rows - done : count;
+        return;
+    if (comparison->arguments.offsets && !comparison->arguments.reverse)
+        compare_start(comparison);
+    while (more && !comparison->differs && !(comparison->arguments.reverse && comparison->sums.row == in->rows)) {
+        read_rows(comparison, &rows, &more);
+        for (size_t done = 0, count; done < rows && !comparison->differs; done += count) {
+            count = least(rows - done, serial_sums_next(&comparison->sums));
             serial_sums_unit(&comparison->sums, comparison->values + done * in_row, count);
             compare_unit(comparison, comparison->found + done * comparison->out_row, count);
         }
-        progress_show(&comparison->base.progress, comparison->sums.row, comparison->input.rows_known ? in->rows : 0,
+        progress_show(comparison->sums.row, comparison->input.rows_known ? in->rows : 0,
                       comparison->sums.row * (in_row + comparison->out_row));
     }
-    if (code == EX_OK && !comparison->differs && comparison->arguments.reverse)
-        code = go_to(comparison, in->rows);
-    if (code == EX_OK && !comparison->differs && comparison->arguments.offsets && comparison->arguments.reverse)
-        code = compare_start(comparison);
-    if (code == EX_OK && !comparison->differs)
-        code = input_ends(&comparison->input, comparison->input.taken);
-    if (code == EX_OK && !comparison->differs)
-        code = input_ends(&comparison->scanned, comparison->scanned.taken);
-    return code;
+    if (comparison->differs)
+        return;
+    if (comparison->arguments.reverse)
+        go_to(comparison, in->rows);
+    if (comparison->arguments.offsets && comparison->arguments.reverse)
+        compare_start(comparison);
+    if (comparison->differs)
+        return;
+    input_ends(&comparison->input, comparison->input.taken);
+    input_ends(&comparison->scanned, comparison->scanned.taken);
 }
 
-static int open_input(void *context) {
-    struct comparison *comparison = context;
+static void open_input(struct comparison *comparison) {
     const struct scan_arguments *arguments = &comparison->arguments;
-    const int code = arguments->state ? state_file_read(&comparison->state, arguments->state, false) : EX_OK;
-    const table_type like = comparison->state.facts.type;
-    return code == EX_OK ? start_input(&comparison->input, arguments->common.inputs[0],
-                                       arguments->common.out_type ? arguments->common.out_type : like, NULL, arguments)
-                         : code;
+    const table_type asked = arguments->common.out_type;
+    if (arguments->state)
+        state_file_read(&comparison->state, arguments->state, false);
+    start_input(&comparison->input, arguments->common.inputs[0], asked ? asked : comparison->state.facts.type, NULL,
+                arguments);
 }
 
-static int open_scanned(void *context) {
-    struct comparison *comparison = context;
+static void open_scanned(struct comparison *comparison) {
     const struct arguments *arguments = &comparison->arguments.common;
     const struct input_file *input = &comparison->input;
     struct input_file *scanned = &comparison->scanned;
@@ -273,22 +251,19 @@ static int open_scanned(void *context) {
                                           .type_is_a_hint = true,
                                           .memory = memory_there(arguments->memory),
                                           .delimiter = arguments->delimiter};
-    const int code = input_start(scanned, arguments->inputs[1], &request);
-    if (code != EX_OK)
-        return code;
+    input_start(scanned, arguments->inputs[1], &request);
     if (!table_types_supported(in->type, out->type) || (arguments->out_type && out->type != arguments->out_type))
-        return fail(EX_DATAERR, "%s: its type is %s, and the sums of %s would be %s", scanned->name,
-                    table_type_name(out->type), table_type_name(in->type),
-                    arguments->out_type ? table_type_name(arguments->out_type) : sum_types_text(in->type));
+        die(EX_DATAERR, "%s: its type is %s, and the sums of %s would be %s", scanned->name, table_type_name(out->type),
+            table_type_name(in->type),
+            arguments->out_type ? table_type_name(arguments->out_type) : sum_types_text(in->type));
     if (out->columns != in->columns ||
         (input->rows_known && scanned->rows_known && out->rows != in->rows + comparison->arguments.offsets))
-        return wrong_shape(comparison);
+        wrong_shape(comparison);
     const size_t asked = arguments->memory;
     comparison->budget =
         (struct memory_budget){.most = takes_all(comparison) ? memory_there(asked) : memory_limit(asked),
                                .used = input_memory(input) + input_memory(scanned),
                                .buffers = input->buffers + scanned->buffers};
-    return EX_OK;
 }
 
 /* Whether a sum has left its type before the difference, and the row of the file of the first that has. */
@@ -339,56 +314,41 @@ static void print_text(const struct comparison *comparison) {
     putchar('\n');
 }
 
-static int tell(void *context) {
-    const struct comparison *comparison = context;
+static void tell(const struct comparison *comparison) {
     const struct arguments *arguments = &comparison->arguments.common;
     const struct difference *difference = &comparison->difference;
     if (arguments->json)
         print_json(comparison);
     if (comparison->differs)
-        return fail(EX_DATAERR, "%s: row %zu, column %zu: expected %s, found %s", comparison->scanned.name,
-                    difference->row, difference->column, difference->expected, difference->found);
+        die(EX_DATAERR, "%s: row %zu, column %zu: expected %s, found %s", comparison->scanned.name, difference->row,
+            difference->column, difference->expected, difference->found);
     if (!arguments->json && !arguments->quiet)
         print_text(comparison);
-    return EX_OK;
 }
 
 /* What came above the rows: of floats that is more than one row of sums. The state is believed. */
-static int read_start(void *context) {
-    struct comparison *comparison = context;
+static void read_start(struct comparison *comparison) {
     const struct scan_arguments *arguments = &comparison->arguments;
     const struct table_layout *sums = &comparison->scanned.layout;
     const table_type type = table_sum_type(sums->type);
-    if (!arguments->state)
-        return read_row(arguments->carry_in, type, sums->columns, &comparison->carry);
-    return state_file_sums(&comparison->state, comparison->scanned.name, TABLE_SUM, type, sums->columns,
-                           &comparison->carry);
-}
-
-static int inputs_unchanged(void *context) {
-    const struct comparison *comparison = context;
-    const int code = input_unchanged(&comparison->input);
-    return code == EX_OK ? input_unchanged(&comparison->scanned) : code;
-}
-
-static void close_all(void *context) {
-    struct comparison *comparison = context;
-    serial_sums_end(&comparison->sums);
-    state_file_close(&comparison->state);
-    input_close(&comparison->input);
-    input_close(&comparison->scanned);
-    free(comparison->values);
-    free(comparison->rounded);
-    free(comparison->spare);
-    free(comparison->carry);
+    comparison->carry =
+        arguments->state ? state_file_sums(&comparison->state, comparison->scanned.name, TABLE_SUM, type, sums->columns)
+                         : read_row(arguments->carry_in, type, sums->columns);
 }
 
 int verify_main(int argc, char **argv) {
-    static const struct job_step steps[] = {{open_input, STEP_READ, false},      {open_scanned, STEP_READ, false},
-                                            {read_start, STEP_READ, false},      {find_end, STEP_READ, false},
-                                            {make_room, STEP_WORK, false},       {compare, STEP_WORK, true},
-                                            {inputs_unchanged, STEP_READ, false}};
-    static const struct job_table table = {&options_of_verify, NULL, JOB_STEPS(steps), tell, NULL, close_all};
-    static struct comparison comparison = {.state = STATE_FILE_NONE};
-    return job_run(&table, &comparison, &comparison.arguments.common, argc, argv);
+    static struct comparison comparison;
+    job_begin(&options_of_verify, &comparison.arguments, argc, argv);
+    open_input(&comparison);
+    open_scanned(&comparison);
+    read_start(&comparison);
+    find_end(&comparison);
+    make_room(&comparison);
+    job_step(STEP_READ);
+    compare(&comparison);
+    progress_end();
+    input_unchanged(&comparison.input);
+    input_unchanged(&comparison.scanned);
+    tell(&comparison);
+    return EX_OK;
 }

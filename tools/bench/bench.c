@@ -79,30 +79,26 @@ static void fill_in_defaults(struct bench_options *options) {
 }
 
 /* Each `all` of the list becomes the number of those that may work. */
-static int count_all_threads(struct bench_options *options) {
+static void count_all_threads(struct bench_options *options) {
+    const unsigned all = threads_there(true);
     table_device cpu;
-    unsigned all;
-    const int code = threads_there(&all, true);
     table_devices(&cpu, 1);
     for (size_t i = 0; i < options->thread_count; i++)
         if (options->threads[i] == 0)
             options->threads[i] = all > 0 ? all : (unsigned)cpu.processors;
-    return code;
 }
 
 int bench_main(int argc, char **argv) {
     static struct bench_options options = {.check = true, .numpy = true}; /* too large for a small stack */
-    int code = options_parse(&options_of_bench, &options, argc, argv);
-    if (code != GO_ON)
-        return code;
+    int code;
+    options_parse(&options_of_bench, &options, argc, argv);
     options.modes[BENCH_DEVICES] = options.devices.count > 0;
     for (int mode = 0; mode < BENCH_MODES; mode++)
         options.mode = options.modes[mode] && options.mode == BENCH_SCANS ? (enum bench_mode)mode : options.mode;
     if ((code = check_values(&options)) != EX_OK || (code = choose_backend(&options)) != EX_OK)
         return code;
     fill_in_defaults(&options);
-    if ((code = count_all_threads(&options)) != EX_OK)
-        return code;
+    count_all_threads(&options);
     struct bench_report *report = report_open(&options, argc, argv);
     if (!report)
         return fail(EX_OSERR, "out of memory");

@@ -19,7 +19,7 @@ static bool read_size(const char *text, size_t *size) {
     return good;
 }
 
-static int take_columns(struct bench_options *options, char *item) {
+static void take_columns(struct bench_options *options, char *item) {
     struct bench_shape *shape = &options->shapes[options->shape_count++];
     char *slash = strchr(item, '/');
     if (slash)
@@ -28,22 +28,21 @@ static int take_columns(struct bench_options *options, char *item) {
                       (slash ? read_size(slash + 1, &shape->stride) : (shape->stride = shape->columns) > 0);
     if (slash)
         *slash = '/';
-    return good && shape->stride >= shape->columns
-               ? EX_OK
-               : fail(EX_USAGE, "--columns %s: not a number of columns from 1 on, nor COLUMNS/STRIDE", item);
+    if (!good || shape->stride < shape->columns)
+        die(EX_USAGE, "--columns %s: not a number of columns from 1 on, nor COLUMNS/STRIDE", item);
 }
 
 #define PAIR(IN, IN_NAME, IN_C, OUT, OUT_NAME, OUT_C) {TABLE_##IN, TABLE_##OUT},
 static const struct bench_pair all_pairs[] = {TABLE_PAIRS(PAIR)};
 enum { PAIRS = sizeof all_pairs / sizeof *all_pairs };
 
-static int take_pair(struct bench_options *options, char *item) {
+static void take_pair(struct bench_options *options, char *item) {
     if (strcmp(item, "all") == 0) {
         if (options->pair_count + PAIRS > BENCH_LIST)
-            return fail(EX_USAGE, "--types: more than %d in the list", (int)BENCH_LIST);
+            die(EX_USAGE, "--types: more than %d in the list", (int)BENCH_LIST);
         memcpy(options->pairs + options->pair_count, all_pairs, sizeof all_pairs);
         options->pair_count += PAIRS;
-        return EX_OK;
+        return;
     }
     struct bench_pair *pair = &options->pairs[options->pair_count++];
     char *colon = strchr(item, ':');
@@ -53,37 +52,33 @@ static int take_pair(struct bench_options *options, char *item) {
     pair->out = colon ? type_of_name(colon + 1) : pair->in;
     if (colon)
         *colon = ':';
-    return pair->in && pair->out && table_types_supported(pair->in, pair->out)
-               ? EX_OK
-               : fail(EX_USAGE, "--types %s: not a type that can be summed, nor a pair such as u8:u32", item);
+    if (!pair->in || !pair->out || !table_types_supported(pair->in, pair->out))
+        die(EX_USAGE, "--types %s: not a type that can be summed, nor a pair such as u8:u32", item);
 }
 
-static int take_rows(struct bench_options *options, char *item) {
-    return read_size(item, &options->rows[options->row_count++])
-               ? EX_OK
-               : fail(EX_USAGE, "--rows %s: not a number of rows from 1 on", item);
+static void take_rows(struct bench_options *options, char *item) {
+    if (!read_size(item, &options->rows[options->row_count++]))
+        die(EX_USAGE, "--rows %s: not a number of rows from 1 on", item);
 }
 
-static int take_threads(struct bench_options *options, char *item) {
+static void take_threads(struct bench_options *options, char *item) {
     uint64_t number = 0;
     if (strcmp(item, "all") != 0 && (!parse_number(item, 65536, &number) || number == 0))
-        return fail(EX_USAGE, "--threads %s: not a number of threads from 1 on, nor all", item);
+        die(EX_USAGE, "--threads %s: not a number of threads from 1 on, nor all", item);
     options->threads[options->thread_count++] = (unsigned)number;
-    return EX_OK;
 }
 
-static int take_strategy(struct bench_options *options, char *item) {
+static void take_strategy(struct bench_options *options, char *item) {
     const int word = word_place(strategy_words, item);
     if (word < 0)
-        return fail(EX_USAGE, "--strategy %s: not a strategy; there are auto, host, recursive and fused", item);
+        die(EX_USAGE, "--strategy %s: not a strategy; there are auto, host, recursive and fused", item);
     options->strategies[options->strategy_count++] = (table_strategy)word;
-    return EX_OK;
 }
 
 static const struct list {
     const char *option;
-    int (*take)(struct bench_options *options, char *item); /* adds it */
-    size_t count;                                           /* where in the options the number of items is */
+    void (*take)(struct bench_options *options, char *item); /* adds it */
+    size_t count;                                            /* where in the options the number of items is */
 } lists[] = {
     {"columns", take_columns, offsetof(struct bench_options, shape_count)},
     {"types", take_pair, offsetof(struct bench_options, pair_count)},
@@ -104,55 +99,46 @@ static size_t count_of(const struct bench_options *options, const struct list *l
 }
 
 /* The options are at the place. */
-static int take_list(const char *option, char *text, void *place) {
+static void take_list(const char *option, char *text, void *place) {
     struct bench_options *const options = place;
     const struct list *const list = list_called(option);
     char items[1024];
     if (snprintf(items, sizeof items, "%s", text) >= (int)sizeof items)
-        return fail(EX_USAGE, "--%s: longer than %zu letters", option, sizeof items - 1);
+        die(EX_USAGE, "--%s: longer than %zu letters", option, sizeof items - 1);
     for (char *item = items, *comma; item; item = comma) {
         comma = strchr(item, ',');
         if (comma)
             *comma++ = '\0';
         if (count_of(options, list) == BENCH_LIST)
-            return fail(EX_USAGE, "--%s: more than %d in the list", option, (int)BENCH_LIST);
-        const int code = list->take(options, item);
-        if (code != EX_OK)
-            return code;
+            die(EX_USAGE, "--%s: more than %d in the list", option, (int)BENCH_LIST);
+        list->take(options, item);
     }
-    return EX_OK;
 }
 
 void bench_default_list(struct bench_options *options, const char *option, const char *text) {
     char copy[256];
     snprintf(copy, sizeof copy, "%s", text);
     if (count_of(options, list_called(option)) == 0)
-        (void)take_list(option, copy, options);
+        take_list(option, copy, options);
 }
 
-static int take_from_1_to(const char *option, const char *text, size_t most, size_t *number) {
-    if (read_size(text, number) && *number <= most)
-        return EX_OK;
-    return fail(EX_USAGE, "--%s %s: not a number from 1 to %zu", option, text, most);
+static void take_from_1_to(const char *option, const char *text, size_t most, size_t *number) {
+    if (!read_size(text, number) || *number > most)
+        die(EX_USAGE, "--%s %s: not a number from 1 to %zu", option, text, most);
 }
 
-static int take_bytes(const char *option, char *text, void *place) {
-    return take_from_1_to(option, text, SIZE_MOST, place);
-}
+static void take_bytes(const char *option, char *text, void *place) { take_from_1_to(option, text, SIZE_MOST, place); }
 
 /* A histogram counts in u32. */
-static int take_keys(const char *option, char *text, void *place) {
-    return take_from_1_to(option, text, UINT32_MAX, place);
-}
+static void take_keys(const char *option, char *text, void *place) { take_from_1_to(option, text, UINT32_MAX, place); }
 
-static int take_repeat(const char *option, char *text, void *place) {
+static void take_repeat(const char *option, char *text, void *place) {
     size_t number = 0;
-    const int code = take_from_1_to(option, text, BENCH_REPEAT_MOST, &number);
+    take_from_1_to(option, text, BENCH_REPEAT_MOST, &number);
     *(unsigned *)place = (unsigned)number;
-    return code;
 }
 
-static int take_lengths(const char *option, char *text, void *place) {
+static void take_lengths(const char *option, char *text, void *place) {
     static const char *const kinds[] = {[LENGTHS_BETWEEN] = "",
                                         [LENGTHS_PARETO] = "pareto",
                                         [LENGTHS_GIANT] = "giant",
@@ -161,7 +147,8 @@ static int take_lengths(const char *option, char *text, void *place) {
     struct bench_lengths *const lengths = place;
     const int kind = word_place(kinds, text);
     lengths->kind = kind > 0 ? kind : LENGTHS_BETWEEN;
-    return kind > 0 ? EX_OK : take_row_range(option, text, &lengths->rows);
+    if (kind <= 0)
+        take_row_range(option, text, &lengths->rows);
 }
 
 #define AT(MEMBER)                        offsetof(struct bench_options, MEMBER)

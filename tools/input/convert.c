@@ -8,6 +8,7 @@
 #include "input/file.h"
 #include "memory.h"
 #include "message.h"
+#include "number.h"
 #include "transfer.h"
 
 /* Bytes of the file that are converted at a time: so few that they stay in the caches, and, where columns lie one
@@ -32,16 +33,16 @@ static size_t elements_of(const struct table_layout *layout) {
     return layout->file_bytes / layout->stored.element_bytes;
 }
 
-/* The bytes of values from `place` on, all of them. EX_OK, or the exit code after a message. */
-static int fetch(struct input_file *file, size_t place, char *to, size_t bytes) {
+/* The bytes of values from `place` on, all of them. */
+static void fetch(struct input_file *file, size_t place, char *to, size_t bytes) {
     const struct converter *converter = file->values.state;
-    if (converter->all) {
+    if (converter->all)
         memcpy(to, converter->all + place, bytes);
-        return EX_OK;
+    else if (!transfer_read_at(file->fd, to, bytes, file->base + (off_t)(file->layout.offset + place))) {
+        if (errno == 0)
+            input_changed(file);
+        die(EX_IOERR, "%s: %s", file->name, strerror(errno));
     }
-    if (transfer_read_at(file->fd, to, bytes, file->base + (off_t)(file->layout.offset + place)))
-        return EX_OK;
-    return errno == 0 ? input_changed(file) : fail(EX_IOERR, "%s: %s", file->name, strerror(errno));
 }
 
 /* Where the element of a row stands that is in the file's column number `column`, in which the first axis counts
@@ -81,42 +82,31 @@ static void scatter(char *to, size_t stride, const char *from, size_t bytes, siz
     }
 }
 
-/* The next rows, out of each column's run of them. */
-static int take_rows(struct input_file *file, size_t *elements) {
+/* The next rows, out of each column's run of them: how many elements. */
+static size_t take_rows(struct input_file *file) {
     struct converter *converter = file->values.state;
     const struct table_layout *layout = &file->layout;
     const size_t bytes = layout->stored.element_bytes, width = converter->row_elements;
-    const size_t first = converter->next / width, left = layout->rows - first, most = converter->room / width;
-    const size_t rows = left < most ? left : most;
-    int code = EX_OK;
-    for (size_t column = 0; column < width && code == EX_OK && rows > 0; column++) {
-        code = fetch(file, (column * layout->rows + first) * bytes, converter->run, rows * bytes);
-        if (code == EX_OK)
-            scatter(converter->raw + place_in_row(layout, column) * bytes, width * bytes, converter->run, bytes, rows);
+    const size_t first = converter->next / width, rows = least(layout->rows - first, converter->room / width);
+    for (size_t column = 0; column < width && rows > 0; column++) {
+        fetch(file, (column * layout->rows + first) * bytes, converter->run, rows * bytes);
+        scatter(converter->raw + place_in_row(layout, column) * bytes, width * bytes, converter->run, bytes, rows);
     }
-    *elements = rows * width;
-    return code;
+    return rows * width;
 }
 
-/* The next elements, as many as come at once. */
-static int take_elements(struct input_file *file, size_t *elements) {
+/* The next elements, as many as come at once: how many. */
+static size_t take_elements(struct input_file *file) {
     struct converter *converter = file->values.state;
     const size_t bytes = file->layout.stored.element_bytes, left = elements_of(&file->layout) - converter->next;
-    const size_t count = left < converter->room ? left : converter->room;
-    int code = EX_OK;
-    *elements = count;
-    if (converter->all || input_can_seek(file))
-        return fetch(file, converter->next * bytes, converter->raw, count * bytes);
-    while (converter->raw_bytes < bytes && count > 0) {
-        char *to = converter->raw + converter->raw_bytes;
-        const ssize_t got = input_bytes_read(file, to, count * bytes - converter->raw_bytes);
-        code = got < 0 ? file->code : EX_OK;
-        if (got <= 0)
-            break;
-        converter->raw_bytes += (size_t)got;
+    const size_t count = least(left, converter->room);
+    if (converter->all || input_can_seek(file)) {
+        fetch(file, converter->next * bytes, converter->raw, count * bytes);
+        return count;
     }
-    *elements = converter->raw_bytes / bytes;
-    return code;
+    for (size_t got = 1; got > 0 && converter->raw_bytes < bytes && count > 0; converter->raw_bytes += got)
+        got = input_bytes_read(file, converter->raw + converter->raw_bytes, count * bytes - converter->raw_bytes);
+    return converter->raw_bytes / bytes;
 }
 
 /* What is taken of each element, side by side. */
@@ -143,13 +133,10 @@ void input_swap(void *values, size_t bytes, size_t count) {
         SWAP(uint64_t, __builtin_bswap64);
 }
 
-static int make_piece(struct input_file *file) {
+static void make_piece(struct input_file *file) {
     struct converter *converter = file->values.state;
     const struct layout_stored *stored = &file->layout.stored;
-    size_t elements = 0;
-    const int code = stored->by_columns ? take_rows(file, &elements) : take_elements(file, &elements);
-    if (code != EX_OK)
-        return code;
+    const size_t elements = stored->by_columns ? take_rows(file) : take_elements(file);
     const size_t used = elements * stored->element_bytes;
     take_parts(stored, converter->ready, converter->raw, elements);
     if (converter->raw_bytes > used)
@@ -162,18 +149,16 @@ static int make_piece(struct input_file *file) {
         const size_t size = table_type_size(file->layout.type);
         input_swap(converter->ready, size, converter->ready_bytes / size);
     }
-    return EX_OK;
 }
 
-static ssize_t read_values(struct input_file *file, void *to, size_t bytes) {
+static size_t read_values(struct input_file *file, void *to, size_t bytes) {
     struct converter *converter = file->values.state;
-    const int code = converter->given == converter->ready_bytes ? make_piece(file) : EX_OK;
-    if (code != EX_OK)
-        return input_failed(file, code);
-    const size_t there = converter->ready_bytes - converter->given, count = there < bytes ? there : bytes;
+    if (converter->given == converter->ready_bytes)
+        make_piece(file);
+    const size_t count = least(converter->ready_bytes - converter->given, bytes);
     memcpy(to, converter->ready + converter->given, count);
     converter->given += count;
-    return (ssize_t)count;
+    return count;
 }
 
 static bool seek_row(struct input_file *file, size_t row) {
@@ -186,47 +171,35 @@ static bool seek_row(struct input_file *file, size_t row) {
 }
 
 /* All bytes of the values, which come from one end to the other. */
-static int take_all(struct input_file *file) {
-    const size_t most = file->most;
+static void take_all(struct input_file *file) {
+    const size_t most = file->most, wanted = file->layout.file_bytes;
     struct converter *converter = file->values.state;
-    const size_t wanted = file->layout.file_bytes;
     struct input_reason reason;
     if (most && wanted > most)
-        return fail(EX_OSERR,
-                    "%s: out of memory: it is in Fortran order (column by column) and comes bit by bit, so that all of "
-                    "its %zu bytes are needed, and %zu may be used; --memory says how much",
-                    file->name, wanted + file->used, most + file->used);
-    converter->all = memory_allocate(wanted);
+        die(EX_OSERR,
+            "%s: out of memory: it is in Fortran order (column by column) and comes bit by bit, so that all of its %zu "
+            "bytes are needed, and %zu may be used; --memory says how much",
+            file->name, wanted + file->used, most + file->used);
+    converter->all = memory_for(file->name, wanted);
     file->held = wanted;
-    if (!converter->all)
-        return input_no_memory(file, wanted);
-    for (size_t done = 0; done < wanted;) {
-        const ssize_t got = input_bytes_read(file, converter->all + done, wanted - done);
-        if (got < 0)
-            return file->code;
+    for (size_t done = 0, got; done < wanted; done += got) {
+        got = input_bytes_read(file, converter->all + done, wanted - done);
+        if (got == 0 && !file->format->has(&file->layout, done, &reason))
+            input_refused(file, &reason);
         if (got == 0)
-            return file->format->has(&file->layout, done, &reason)
-                       ? EX_OK
-                       : fail(reason.code, "%s: %s", file->name, reason.text);
-        done += (size_t)got;
+            return;
     }
-    return EX_OK;
-}
-
-static int out_of_memory(const struct input_file *file, size_t bytes) {
-    return fail(EX_OSERR, "%s: out of memory: %zu bytes are needed at a time; --memory says how much may be used",
-                file->name, bytes);
 }
 
 /* Room for a piece: as many elements as are worth it, and by columns whole rows; at least one. */
-static int make_buffers(struct input_file *file) {
+static void make_buffers(struct input_file *file) {
     const size_t most = file->most;
     struct converter *converter = file->values.state;
     const struct layout_stored *stored = &file->layout.stored;
     const size_t step = stored->by_columns ? converter->row_elements : 1;
     const size_t wanted = stored->by_columns ? PIECE_BYTES_BY_COLUMNS : PIECE_BYTES;
     const size_t piece = most && most / 16 < wanted ? most / 16 : wanted;
-    size_t all = elements_of(&file->layout), both, bytes, run;
+    size_t all = elements_of(&file->layout), both, bytes = 0, run;
     if (all == 0)
         all = step;
     converter->room = piece / stored->element_bytes / step * step;
@@ -234,16 +207,15 @@ static int make_buffers(struct input_file *file) {
     run = stored->by_columns ? converter->room / step * stored->element_bytes : 0;
     const bool fits = !__builtin_add_overflow(stored->element_bytes, converter->out_bytes, &both) &&
                       size_multiply(converter->room, both, &bytes) && !__builtin_add_overflow(bytes, run, &bytes);
-    if (!fits || (most && bytes > most))
-        return out_of_memory(file, fits ? bytes : SIZE_MAX);
     const size_t raw = converter->room * stored->element_bytes;
-    converter->ready = converter->memory = malloc(bytes);
+    if (fits && (!most || bytes <= most))
+        converter->ready = converter->memory = malloc(bytes);
     if (!converter->memory)
-        return out_of_memory(file, bytes);
+        die(EX_OSERR, "%s: out of memory: %zu bytes are needed at a time; --memory says how much may be used",
+            file->name, fits ? bytes : SIZE_MAX);
     converter->raw = converter->ready + converter->room * converter->out_bytes;
     converter->run = converter->raw + raw;
     file->buffers += bytes;
-    return EX_OK;
 }
 
 static void end(struct input_file *file) {
@@ -255,18 +227,15 @@ static void end(struct input_file *file) {
     file->buffers = file->held = 0;
 }
 
-int input_convert_begin(struct input_file *file) {
+void input_convert_begin(struct input_file *file) {
     const struct layout_stored *stored = &file->layout.stored;
-    struct converter *converter = calloc(1, sizeof *converter);
-    if (!converter)
-        return input_no_memory(file, sizeof *converter);
+    struct converter *converter = memory_cleared(file->name, sizeof *converter);
     file->values =
         (struct input_reader){.read = read_values, .seek = seek_row, .taken = end, .close = end, .state = converter};
     converter->out_bytes = stored->taken_bytes;
     converter->row_elements =
         file->layout.columns * layout_element_bytes(&file->layout) / stored->taken_bytes; /* of whole ones */
-    int code = EX_OK;
     if (stored->by_columns && !input_can_seek(file))
-        code = take_all(file);
-    return code == EX_OK ? make_buffers(file) : code;
+        take_all(file);
+    make_buffers(file);
 }

@@ -15,6 +15,7 @@
 
 #include "memory.h"
 #include "message.h"
+#include "number.h"
 #include "transfer.h"
 
 enum { DROP_BYTES = 1 << 14 }; /* on the stack */
@@ -31,47 +32,38 @@ bool input_refuse(struct input_reason *reason, int code, const char *format, ...
     return false;
 }
 
-int input_no_memory(const struct input_file *file, size_t bytes) {
-    return fail(EX_OSERR, "%s: out of memory for %zu bytes", file->name, bytes);
+void input_refused(const struct input_file *file, const struct input_reason *reason) {
+    die(reason->code, "%s: %s", file->name, reason->text);
 }
 
-int input_too_much(const struct input_file *file, size_t bytes, size_t most) {
-    return fail(EX_OSERR,
-                "%s: out of memory: at least %zu bytes are needed, and %zu may be used; --memory says how much",
-                file->name, bytes + file->used, most + file->used);
+void input_too_much(const struct input_file *file, size_t bytes, size_t most) {
+    die(EX_OSERR, "%s: out of memory: at least %zu bytes are needed, and %zu may be used; --memory says how much",
+        file->name, bytes + file->used, most + file->used);
 }
 
-int input_changed(const struct input_file *file) { return fail(EX_IOERR, "%s: changed while it was read", file->name); }
+void input_changed(const struct input_file *file) { die(EX_IOERR, "%s: changed while it was read", file->name); }
 
 bool input_ends_in(const char *path, const char *ending) {
     const size_t length = strlen(path), end = strlen(ending);
     return length >= end && strcasecmp(path + length - end, ending) == 0;
 }
 
-static int note_status(struct input_file *file) {
-    if (fstat(file->fd, &file->status) != 0)
-        return fail(EX_NOINPUT, "%s: %s", file->name, strerror(errno));
-    if (S_ISDIR(file->status.st_mode))
-        return fail(EX_NOINPUT, "%s: is a directory", file->name);
-    file->is_regular = S_ISREG(file->status.st_mode);
-    return EX_OK;
-}
-
-int input_open_path(struct input_file *file, const char *path) {
+void input_open_path(struct input_file *file, const char *path) {
     const bool standard = strcmp(path, "-") == 0;
     if (standard)
         file->name = "standard input";
     file->fd = standard ? STDIN_FILENO : transfer_open(path, O_RDONLY);
-    if (file->fd < 0)
-        return fail(EX_NOINPUT, "%s: %s", path, strerror(errno));
     file->is_open = !standard;
+    if (file->fd < 0 || fstat(file->fd, &file->status) != 0)
+        die(EX_NOINPUT, "%s: %s", file->fd < 0 ? path : file->name, strerror(errno));
+    if (S_ISDIR(file->status.st_mode))
+        die(EX_NOINPUT, "%s: is a directory", file->name);
     transfer_widen(file->fd);
-    const int code = note_status(file);
+    file->is_regular = S_ISREG(file->status.st_mode);
     const off_t at = lseek(file->fd, 0, SEEK_CUR);
     file->base = at > 0 ? at : 0;
-    if (code == EX_OK && file->is_regular && (uintmax_t)file->status.st_size >= SIZE_MAX)
-        return fail(EX_OSERR, "%s: larger than the address space", file->name);
-    return code;
+    if (file->is_regular && (uintmax_t)file->status.st_size >= SIZE_MAX)
+        die(EX_OSERR, "%s: larger than the address space", file->name);
 }
 
 /* A file of no bytes may be one of /proc, which has some. */
@@ -87,77 +79,59 @@ size_t input_total(const struct input_file *file) {
                                                : 0;
 }
 
-ssize_t input_failed(struct input_file *file, int code) {
-    file->code = code;
-    return -1;
-}
-
-ssize_t input_read_anew(struct input_file *file, void *to, size_t bytes) {
+size_t input_read_anew(struct input_file *file, void *to, size_t bytes) {
     if (file->source.state)
         return file->source.read(file, to, bytes);
     const ssize_t got = transfer_read(file->fd, to, bytes);
-    return got >= 0 ? got : input_failed(file, fail(EX_IOERR, "%s: %s", file->name, strerror(errno)));
+    if (got < 0)
+        die(EX_IOERR, "%s: %s", file->name, strerror(errno));
+    return (size_t)got;
 }
 
-ssize_t input_bytes_read(struct input_file *file, void *to, size_t bytes) {
-    const size_t there = file->head_bytes - file->head_given, count = there < bytes ? there : bytes;
-    ssize_t got = (ssize_t)count;
+size_t input_bytes_read(struct input_file *file, void *to, size_t bytes) {
+    const size_t there = file->head_bytes - file->head_given;
+    size_t got = least(there, bytes);
     if (there > 0) {
-        memcpy(to, (const char *)file->head + file->head_given, count);
-        file->head_given += count;
+        memcpy(to, (const char *)file->head + file->head_given, got);
+        file->head_given += got;
     } else {
         got = file->data ? 0 : input_read_anew(file, to, bytes);
     }
-    file->got += got > 0 ? (size_t)got : 0;
+    file->got += got;
     return got;
 }
 
-/* Reads what comes next, up to `wanted` bytes in all; *ended: nothing more comes. */
-static int read_some(struct input_file *file, size_t wanted, bool *ended) {
-    const size_t have = file->bytes, step = wanted - have < DROP_BYTES ? wanted - have : DROP_BYTES;
-    void *memory = realloc(file->memory, have + step);
-    if (!memory)
-        return input_no_memory(file, wanted);
-    file->memory = memory;
-    const ssize_t got = input_read_anew(file, (char *)memory + have, step);
-    if (got < 0)
-        return file->code;
-    file->bytes += (size_t)got;
-    *ended = got == 0;
-    return EX_OK;
-}
-
-int input_peek(struct input_file *file, const struct input_format *format) {
+void input_peek(struct input_file *file, const struct input_format *format) {
     struct input_reason reason;
-    size_t most = format->least;
-    bool ended = false;
-    int code = EX_OK;
-    while (code == EX_OK && !ended && file->bytes < most) {
-        code = read_some(file, most, &ended);
-        if (code == EX_OK && !format->header(file, &most, &reason))
-            code = fail(reason.code, "%s: %s", file->name, reason.text);
+    size_t most = format->least, got = 1;
+    while (got > 0 && file->bytes < most) {
+        const size_t step = least(most - file->bytes, DROP_BYTES);
+        void *const memory = realloc(file->memory, file->bytes + step);
+        if (!memory)
+            die(EX_OSERR, "%s: out of memory for %zu bytes", file->name, most);
+        file->memory = memory;
+        got = input_read_anew(file, (char *)memory + file->bytes, step);
+        file->bytes += got;
+        if (!format->header(file, &most, &reason))
+            input_refused(file, &reason);
     }
-    return code;
 }
 
 /* The bytes before the table that have not been read. */
-static int skip(struct input_file *file, size_t bytes) {
+static void skip(struct input_file *file, size_t bytes) {
     char dropped[DROP_BYTES];
     if (bytes > 0 && input_can_seek(file) && lseek(file->fd, (off_t)bytes, SEEK_CUR) >= 0)
-        return EX_OK;
+        return;
     while (bytes > 0) {
-        const ssize_t got = input_read_anew(file, dropped, bytes < sizeof dropped ? bytes : sizeof dropped);
-        if (got < 0)
-            return file->code;
+        const size_t got = input_read_anew(file, dropped, least(bytes, sizeof dropped));
         if (got == 0)
-            return fail(EX_DATAERR, "%s: has %zu bytes, fewer than the %zu to skip", file->name,
-                        file->layout.offset - bytes, file->layout.offset);
-        bytes -= (size_t)got;
+            die(EX_DATAERR, "%s: has %zu bytes, fewer than the %zu to skip", file->name, file->layout.offset - bytes,
+                file->layout.offset);
+        bytes -= got;
     }
-    return EX_OK;
 }
 
-int input_values_follow(struct input_file *file) {
+void input_values_follow(struct input_file *file) {
     const size_t have = file->bytes, offset = file->layout.offset;
     if (have > offset) {
         file->head = file->memory;
@@ -165,7 +139,8 @@ int input_values_follow(struct input_file *file) {
         file->head_bytes = have;
         file->memory = NULL;
     }
-    return have < offset ? skip(file, offset - have) : EX_OK;
+    if (have < offset)
+        skip(file, offset - have);
 }
 
 void input_release(struct input_file *file) {
@@ -202,15 +177,14 @@ void input_set_aside(struct input_file *file) {
     file->is_aside = true;
 }
 
-int input_let_go(struct input_file *file) {
+void input_let_go(struct input_file *file) {
     void *const values = file->head;
-    const int code = input_unchanged(file);
+    input_unchanged(file);
     file->head = NULL;
     input_release(file);
     file->data = file->head = values;
     file->layout.names = NULL;
     file->buffers = 0;
-    return code;
 }
 
 /* Whether a file has the size and the time of modification that it had. */
@@ -219,9 +193,10 @@ static bool is_as_it_was(const struct stat *now, const struct stat *before) {
            now->st_mtim.tv_nsec == before->st_mtim.tv_nsec;
 }
 
-int input_is_same(const struct input_file *file, const struct input_file *aside) {
+void input_is_same(const struct input_file *file, const struct input_file *aside) {
     const struct stat *now = &file->status, *before = &aside->status;
-    return transfer_same_file(now, before) && is_as_it_was(now, before) ? EX_OK : input_changed(file);
+    if (!transfer_same_file(now, before) || !is_as_it_was(now, before))
+        input_changed(file);
 }
 
 /* Whether there are bytes after the rows that the header still counts, and no others have changed, as far as is known:
@@ -235,15 +210,14 @@ static bool has_only_grown(const struct input_file *file, off_t size) {
     return same;
 }
 
-int input_unchanged(const struct input_file *file) {
+void input_unchanged(const struct input_file *file) {
     struct stat status;
     if (!file->is_regular)
-        return EX_OK;
+        return;
     if (fstat(file->fd, &status) != 0)
-        return fail(EX_IOERR, "%s: %s", file->name, strerror(errno));
-    if (file->may_grow && has_only_grown(file, status.st_size))
-        return EX_OK;
-    return is_as_it_was(&status, &file->status) ? EX_OK : input_changed(file);
+        die(EX_IOERR, "%s: %s", file->name, strerror(errno));
+    if (!(file->may_grow && has_only_grown(file, status.st_size)) && !is_as_it_was(&status, &file->status))
+        input_changed(file);
 }
 
 table_view input_view(const struct input_file *file) {

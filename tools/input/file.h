@@ -1,11 +1,11 @@
-/* What formats read a file by. Functions that return an int give EX_OK, or the exit code after a message. */
+/* What formats read a file by. */
 #ifndef INPUT_FILE_H
 #define INPUT_FILE_H
 
 #include "input/input.h"
 
 /* Opens the file, if it is no folder, and notes what it is. */
-int input_open_path(struct input_file *file, const char *path);
+void input_open_path(struct input_file *file, const char *path);
 
 /* Bytes of the file, from where it began; INPUT_UNKNOWN if only reading tells. */
 size_t input_total(const struct input_file *file);
@@ -14,22 +14,19 @@ size_t input_total(const struct input_file *file);
 bool input_can_seek(const struct input_file *file);
 
 /* Has the header of the format in file->memory: file->bytes, or fewer, where the file ends. */
-int input_peek(struct input_file *file, const struct input_format *format);
+void input_peek(struct input_file *file, const struct input_format *format);
 
 /* What lies after the layout's offset is read as values: what input_peek() has brought of it becomes the head. */
-int input_values_follow(struct input_file *file);
+void input_values_follow(struct input_file *file);
 
-/* The bytes that have not been read, as read(); -1 after a message. */
-ssize_t input_read_anew(struct input_file *file, void *to, size_t bytes);
+/* The next bytes that have not been read, at least one of up to `bytes` bytes; 0: there are no more. */
+size_t input_read_anew(struct input_file *file, void *to, size_t bytes);
 
-/* The next bytes of the file after those before the values, as read(); -1 after a message. */
-ssize_t input_bytes_read(struct input_file *file, void *to, size_t bytes);
-
-/* Notes that reading failed with that code, after a message; -1. */
-ssize_t input_failed(struct input_file *file, int code);
+/* As input_read_anew(), after the bytes before the values. */
+size_t input_bytes_read(struct input_file *file, void *to, size_t bytes);
 
 /* Finds the format, and opens the file by it: a member of an archive, if it has a source. */
-int input_open_format(struct input_file *file, const struct input_request *request);
+void input_open_format(struct input_file *file, const struct input_request *request);
 
 /* Whether the bytes are the first ones of a .npy; bytes before the values of one, 0: it is none (so far); and whether a
  * table may end after `bytes` bytes of values. */
@@ -46,7 +43,7 @@ size_t input_safetensors_header(const unsigned char *bytes, size_t count);
 
 /* Has values that lie in the file in another way than in a table (struct layout_stored) brought into order piece by
  * piece, in little memory. From a pipe, those that lie column by column are brought into memory first. */
-int input_convert_begin(struct input_file *file);
+void input_convert_begin(struct input_file *file);
 
 /* What a file has, for messages. */
 struct input_names {
@@ -63,11 +60,10 @@ void input_names_add(struct input_names *names, const char *name, size_t length)
 /* Why no table of them was taken: there is none called `member`, or, for NULL, there are several. Always false. */
 bool input_names_reason(const char *member, const struct input_names *names, struct input_reason *reason);
 
-/* EX_OSERR after a message: there are no `bytes` bytes, or no more than `most` may be used. */
-int input_no_memory(const struct input_file *file, size_t bytes);
-int input_too_much(const struct input_file *file, size_t bytes, size_t most);
-
-/* EX_IOERR after a message: the file is not what it was. */
-int input_changed(const struct input_file *file);
+/* The ends of the command: the file was refused; `bytes` bytes are needed, and no more than `most` may be used; the
+ * file is not what it was. */
+_Noreturn void input_refused(const struct input_file *file, const struct input_reason *reason);
+_Noreturn void input_too_much(const struct input_file *file, size_t bytes, size_t most);
+_Noreturn void input_changed(const struct input_file *file);
 
 #endif

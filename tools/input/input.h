@@ -12,7 +12,6 @@
 
 #include "guess.h"
 #include "layout.h"
-#include "progress.h"
 
 /* What the elements of a .npy file may be. */
 enum input_elements {
@@ -75,7 +74,7 @@ struct input_file;
 typedef void input_visit(void *context, const char *name, size_t length, const struct table_layout *layout,
                          const char *why);
 
-/* A row of the table of formats. Functions that return an int give EX_OK, or the exit code after a message. */
+/* A row of the table of formats. */
 struct input_format {
     const char *name, *output; /* what it is called, and what is made of it unless an option says more */
     const char *ending;        /* of names of files; NULL: none means it */
@@ -90,18 +89,18 @@ struct input_format {
                    struct table_layout *layout, struct input_reason *reason);
     bool says_all; /* type and columns of a table, so that no option does */
     /* Other formats read what lies before the values, find the layout, and say how values are read. */
-    int (*open)(struct input_file *file, const struct input_request *request);
+    void (*open)(struct input_file *file, const struct input_request *request);
     /* After the values, of which the file had that many bytes: whether it may end there. Fills in unknown rows. */
     bool (*has)(struct table_layout *layout, size_t bytes, struct input_reason *reason);
-    /* Visits the tables of a file that may have several; *count of them, which is 1 before. NULL: it has one. */
-    int (*each)(struct input_file *file, const struct input_request *request, input_visit *visit, void *context,
-                size_t *count);
+    /* Visits the tables of a file that may have several, and counts them. NULL: it has one. */
+    size_t (*each)(struct input_file *file, const struct input_request *request, input_visit *visit, void *context);
 };
 
 /* How values are read, or the bytes of the file, where that is not by read() at a place of a descriptor. A format sets
  * it, and knows what `state` is. */
 struct input_reader {
-    ssize_t (*read)(struct input_file *file, void *to, size_t bytes); /* as read(); -1 after a message */
+    size_t (*read)(struct input_file *file, void *to,
+                   size_t bytes);                      /* at least one of up to `bytes` bytes; 0: the end */
     bool (*seek)(struct input_file *file, size_t row); /* to a row; false, or NULL: only by reading what is before */
     void (*taken)(struct input_file *file); /* all values were read: gives back memory that reading took; or NULL */
     void (*close)(struct input_file *file);
@@ -124,11 +123,10 @@ struct input_file {
     size_t taken;               /* bytes of values that input_read() has handed out */
     size_t got;                 /* bytes of the file that input_bytes_read() has handed out */
     size_t most, used;          /* request->memory and its used */
-    struct progress *progress;  /* of a table that is taken into memory; NULL: it is not shown */
+    bool shows;                 /* how far it is, when a table is taken into memory */
     off_t base;                 /* where the file began when it was opened: standard input may be anywhere */
     struct input_reader source; /* of the bytes of the file: of a member of an archive */
     struct input_reader values; /* of values that do not lie in the file as in a table */
-    int code;                   /* what input_some() failed with */
     size_t buffers;             /* bytes of memory that reading takes */
     size_t held;                /* and bytes of values in another order, which came bit by bit */
 
@@ -145,48 +143,45 @@ struct input_file {
 
 extern const struct input_format input_npy, input_raw, input_npz, input_safetensors, input_csv, input_tsv, input_text;
 
-/* EX_OK, or the exit code after a message. `path` may be "-". input_close() at the end, also of one that failed. */
-int input_open(struct input_file *file, const char *path, const struct input_request *request);
+/* `path` may be "-". What cannot be read ends the command; input_close() gives back the rest. */
+void input_open(struct input_file *file, const char *path, const struct input_request *request);
 void input_close(struct input_file *file);
 
 /* As input_open(), but values are read afterwards: plain ones from file->fd, after what is in file->head. */
-int input_start(struct input_file *file, const char *path, const struct input_request *request);
+void input_start(struct input_file *file, const char *path, const struct input_request *request);
 
-/* Visits all tables of a file that may have several, which is then of *format, of which there are *count; of any other
- * file, or where the request says which of them, that is 1, and nothing is visited. EX_OK, or the exit code after a
- * message. */
-int input_tables(const char *path, const struct input_request *request, input_visit *visit, void *context,
-                 size_t *count, const struct input_format **format);
+/* Visits all tables of a file that may have several, which is then of *format, and counts them; of any other file, or
+ * where the request says which of them, that is 1, and nothing is visited. */
+size_t input_tables(const char *path, const struct input_request *request, input_visit *visit, void *context,
+                    const struct input_format **format);
 
-/* Reads the next `bytes` bytes of values; *got are fewer only at the end of the table. EX_OK, or the exit code after a
- * message, also where the file ends before its table. */
-int input_read(struct input_file *file, void *to, size_t bytes, size_t *got);
+/* Reads the next `bytes` bytes of values, or fewer, only at the end of the table: how many. A file that ends before its
+ * table ends the command. */
+size_t input_read(struct input_file *file, void *to, size_t bytes);
 
-/* The same for those who take what comes: as read(), at least one byte of values, at most `bytes`; 0: there are no
- * more; -1 after a message. */
-ssize_t input_some(struct input_file *file, void *to, size_t bytes);
+/* The same for those who take what comes: at least one byte of values, at most `bytes`; 0: there are no more. */
+size_t input_some(struct input_file *file, void *to, size_t bytes);
 
 /* Whether values come straight from file->fd, after what is in file->head. */
 bool input_is_plain(const struct input_file *file);
 
-/* Has input_read() go on with this row, which is not above what was read before. EX_OK, or the exit code after a
- * message; a table that ends before it has no more values. */
-int input_go_to(struct input_file *file, size_t row);
+/* Has input_read() go on with this row, which is not above what was read before; a table that ends before it has no
+ * more values. */
+void input_go_to(struct input_file *file, size_t row);
 
-/* Reads all values, as if they were of no interest, and makes sure that the file ends there. As input_read(). */
-int input_drain(struct input_file *file);
+/* Reads all values, as if they were of no interest, and makes sure that the file ends there. */
+void input_drain(struct input_file *file);
 
-/* After the last value, of which there were `bytes` bytes in all: whether the file ends there, and with a whole row.
- * Fills in the rows where they were not known. EX_OK, or the exit code after a message. */
-int input_ends(struct input_file *file, uint64_t bytes);
+/* After the last value, of which there were `bytes` bytes in all: makes sure that the file ends there, and with a whole
+ * row. Fills in the rows where they were not known. */
+void input_ends(struct input_file *file, uint64_t bytes);
 
 /* Brings all values of a file whose rows are not known into memory, at most `most` bytes: file->data. The rows are
- * known then, and input_read() begins anew. `why` it needs to be: for the message. EX_OK, or the exit code after it.
- */
-int input_take_all(struct input_file *file, size_t most, const char *why);
+ * known then, and input_read() begins anew. `why` it needs to be: for the message. */
+void input_take_all(struct input_file *file, size_t most, const char *why);
 
 /* Brings all values into memory, whether the rows are known or not. Values that are there stay where they are. */
-int input_take_table(struct input_file *file, size_t most);
+void input_take_table(struct input_file *file, size_t most);
 
 /* Bytes of memory that reading a table takes, beside its values: buffers, and values in another order that come bit by
  * bit. */
@@ -209,20 +204,19 @@ void input_release(struct input_file *file);
  * layout without names stays. */
 void input_set_aside(struct input_file *file);
 
-/* Closes a file that input_take_all() has brought into memory, and gives back all memory but the values. EX_OK,
- * or EX_IOERR after a message, if it has changed. */
-int input_let_go(struct input_file *file);
+/* Closes a file that input_take_all() has brought into memory, if it has not changed, and gives back all memory but the
+ * values. */
+void input_let_go(struct input_file *file);
 
-/* After input_start() has opened `file` once more: whether it is still the one that was set aside. EX_OK, or EX_IOERR
- * after a message. */
-int input_is_same(const struct input_file *file, const struct input_file *aside);
+/* After input_start() has opened `file` once more: makes sure that it is still the one that was set aside. */
+void input_is_same(const struct input_file *file, const struct input_file *aside);
 
-/* EX_OK, or EX_IOERR after a message, if the file is not any more what it was when it was opened, by size and time of
- * modification; sums that rows are being appended to may have grown, since their header counts those rows last. To be
- * asked when all of it has been read, before anything that was made of it is written or printed: a mapped file is read
- * where others can write to it. Whoever reads a place twice copies it first, since the second value may be another one.
- * True also of a file that was never opened. */
-int input_unchanged(const struct input_file *file);
+/* Makes sure that the file is still what it was when it was opened, by size and time of modification; sums that rows
+ * are being appended to may have grown, since their header counts those rows last. To be asked when all of it has been
+ * read, before anything that was made of it is written or printed: a mapped file is read where others can write to it.
+ * Whoever reads a place twice copies it first, since the second value may be another one. Nothing is wrong with a file
+ * that was never opened. */
+void input_unchanged(const struct input_file *file);
 
 /* The table as the library wants it. */
 table_view input_view(const struct input_file *file);

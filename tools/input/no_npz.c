@@ -2,9 +2,8 @@
 #include "input/file.h"
 #include "message.h"
 
-static int refuse(struct input_file *file, const struct input_request *request) {
-    return fail(
-        EX_UNAVAILABLE,
+static void refuse(struct input_file *file, const struct input_request *request) {
+    die(EX_UNAVAILABLE,
         "%s: is a .npz or other zip file, and this program was built without libzip, which reads them: unzip -p "
         "FILE.npz %s.npy | tuplescan ... -",
         file->name, request->member ? request->member : "MEMBER");

@@ -2,11 +2,10 @@
 #include "input/file.h"
 #include "message.h"
 
-static int refuse(struct input_file *file, const struct input_request *request) {
+static void refuse(struct input_file *file, const struct input_request *request) {
     (void)request;
-    return fail(EX_UNAVAILABLE,
-                "%s: is a safetensors file, and this program was built without json-c, which reads what it says",
-                file->name);
+    die(EX_UNAVAILABLE,
+        "%s: is a safetensors file, and this program was built without json-c, which reads what it says", file->name);
 }
 
 const struct input_format input_safetensors = {

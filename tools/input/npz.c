@@ -8,6 +8,7 @@
 #include <zip.h>
 
 #include "input/file.h"
+#include "memory.h"
 #include "message.h"
 
 struct archive {
@@ -18,12 +19,10 @@ struct archive {
 
 static struct archive *archive_of(const struct input_file *file) { return file->source.state; }
 
-static int bad_archive(const struct input_file *file, int error, const char *what) {
+static _Noreturn void bad_archive(const struct input_file *file, int error, const char *what) {
     zip_error_t reason;
     zip_error_init_with_code(&reason, error);
-    const int code = fail(EX_DATAERR, "%s: %s: %s", file->name, what, zip_error_strerror(&reason));
-    zip_error_fini(&reason);
-    return code;
+    die(EX_DATAERR, "%s: %s: %s", file->name, what, zip_error_strerror(&reason));
 }
 
 /* Whether the name is what the member is called, with this ending. */
@@ -53,47 +52,43 @@ static const char *name_of(zip_t *archive, zip_uint64_t place, size_t *length) {
     return name ? name : "";
 }
 
-static void list_members(zip_t *archive, struct input_names *names) {
-    const zip_int64_t count = zip_get_num_entries(archive, 0);
-    for (zip_int64_t i = 0; i < count; i++) {
-        size_t length;
-        const char *name = name_of(archive, (zip_uint64_t)i, &length);
-        input_names_add(names, name, length);
-    }
-}
-
-static int find_member(struct input_file *file, const char *member, zip_uint64_t *place) {
+static zip_uint64_t find_member(struct input_file *file, const char *member) {
     zip_t *archive = archive_of(file)->archive;
+    const zip_uint64_t count = (zip_uint64_t)zip_get_num_entries(archive, 0);
     struct input_names names = input_names_begin(member);
     struct input_reason reason;
-    unsigned found = !member && zip_get_num_entries(archive, 0) == 1;
-    *place = 0;
+    unsigned found = !member && count == 1;
+    zip_uint64_t place = 0;
     if (member)
-        found = count_members(archive, member, "", place);
+        found = count_members(archive, member, "", &place);
     if (member && found == 0)
-        found = count_members(archive, member, ".npy", place);
+        found = count_members(archive, member, ".npy", &place);
     if (found == 1)
-        return EX_OK;
+        return place;
     if (found > 1)
-        return fail(EX_DATAERR, "%s: has %u members that are called '%s'", file->name, found, member);
-    list_members(archive, &names);
+        die(EX_DATAERR, "%s: has %u members that are called '%s'", file->name, found, member);
+    for (zip_uint64_t i = 0; i < count; i++) {
+        size_t length;
+        const char *name = name_of(archive, i, &length);
+        input_names_add(&names, name, length);
+    }
     input_names_reason(member, &names, &reason);
-    return fail(reason.code, "%s: %s", file->name, reason.text);
+    input_refused(file, &reason);
 }
 
 /* Fails also where the checksum at the end is wrong. */
-static ssize_t read_member(struct input_file *file, void *to, size_t bytes) {
-    const zip_int64_t got = zip_fread(archive_of(file)->member, to, bytes);
-    archive_of(file)->given += got > 0 ? (size_t)got : 0;
-    if (got > 0 || (got == 0 && (bytes == 0 || archive_of(file)->given == file->source.bytes)))
-        return (ssize_t)got;
-    if (got == 0)
-        return input_failed(file, fail(EX_DATAERR, "%s: a member has %zu bytes, and the archive says %zu", file->name,
-                                       archive_of(file)->given, file->source.bytes));
-    zip_error_t *error = zip_file_get_error(archive_of(file)->member);
-    const int kind = zip_error_code_zip(error);
-    return input_failed(file, fail(kind == ZIP_ER_READ ? EX_IOERR : EX_DATAERR, "%s: the archive cannot be read: %s",
-                                   file->name, zip_error_strerror(error)));
+static size_t read_member(struct input_file *file, void *to, size_t bytes) {
+    struct archive *const archive = archive_of(file);
+    const zip_int64_t got = zip_fread(archive->member, to, bytes);
+    archive->given += got > 0 ? (size_t)got : 0;
+    if (got == 0 && bytes > 0 && archive->given != file->source.bytes)
+        die(EX_DATAERR, "%s: a member has %zu bytes, and the archive says %zu", file->name, archive->given,
+            file->source.bytes);
+    if (got >= 0)
+        return (size_t)got;
+    zip_error_t *error = zip_file_get_error(archive->member);
+    die(zip_error_code_zip(error) == ZIP_ER_READ ? EX_IOERR : EX_DATAERR, "%s: the archive cannot be read: %s",
+        file->name, zip_error_strerror(error));
 }
 
 static void close_archive(struct input_file *file) {
@@ -106,43 +101,35 @@ static void close_archive(struct input_file *file) {
 }
 
 /* libzip takes a descriptor over that it opens, and has its own place in the file. */
-static int open_archive(struct input_file *file) {
+static void open_archive(struct input_file *file) {
     int error = 0;
-    struct archive *const archive = calloc(1, sizeof *archive);
-    if (!archive)
-        return input_no_memory(file, sizeof *archive);
+    struct archive *const archive = memory_cleared(file->name, sizeof *archive);
     file->source = (struct input_reader){.read = read_member, .close = close_archive, .state = archive};
     const int fd = fcntl(file->fd, F_DUPFD_CLOEXEC, 0);
     if (fd < 0)
-        return fail(EX_OSERR, "%s: %s", file->name, strerror(errno));
+        die(EX_OSERR, "%s: %s", file->name, strerror(errno));
     archive->archive = zip_fdopen(fd, ZIP_RDONLY, &error);
-    if (archive->archive)
-        return EX_OK;
-    close(fd);
-    return bad_archive(file, error, "is not an archive that can be read");
+    if (!archive->archive)
+        bad_archive(file, error, "is not an archive that can be read");
 }
 
-static int open_member(struct input_file *file, const struct input_request *request) {
-    zip_uint64_t place;
+static void open_member(struct input_file *file, const struct input_request *request) {
     zip_stat_t facts;
     if (!input_can_seek(file))
-        return fail(EX_DATAERR,
-                    "%s: is not a file, and a .npz can only be read out of one: unzip -p FILE.npz MEMBER.npy | "
-                    "tuplescan ... -",
-                    file->name);
-    int code = open_archive(file);
-    if (code == EX_OK)
-        code = find_member(file, request->member, &place);
-    if (code != EX_OK)
-        return code;
+        die(EX_DATAERR,
+            "%s: is not a file, and a .npz can only be read out of one: unzip -p FILE.npz MEMBER.npy | "
+            "tuplescan ... -",
+            file->name);
+    open_archive(file);
+    const zip_uint64_t place = find_member(file, request->member);
     zip_t *archive = archive_of(file)->archive;
     if (zip_stat_index(archive, place, 0, &facts) != 0 || !(facts.valid & ZIP_STAT_SIZE) ||
         !(archive_of(file)->member = zip_fopen_index(archive, place, 0)))
-        return bad_archive(file, zip_error_code_zip(zip_get_error(archive)), zip_get_name(archive, place, 0));
+        bad_archive(file, zip_error_code_zip(zip_get_error(archive)), zip_get_name(archive, place, 0));
     if (facts.size >= SIZE_MAX)
-        return fail(EX_OSERR, "%s: larger than the address space", file->name);
+        die(EX_OSERR, "%s: larger than the address space", file->name);
     file->source.bytes = (size_t)facts.size;
-    return input_open_format(file, request);
+    input_open_format(file, request);
 }
 
 /* The layout of the table that is the member at this place. */
@@ -169,24 +156,21 @@ static bool look_at_member(struct input_file *file, zip_uint64_t place, const st
     return is_read;
 }
 
-static int visit_members(struct input_file *file, const struct input_request *request, input_visit *visit,
-                         void *context, size_t *count) {
+static size_t visit_members(struct input_file *file, const struct input_request *request, input_visit *visit,
+                            void *context) {
     if (!input_can_seek(file)) /* as is said when it is opened */
-        return EX_OK;
-    *count = 0;
-    const int code = open_archive(file);
-    const zip_int64_t members = code == EX_OK ? zip_get_num_entries(archive_of(file)->archive, 0) : 0;
-    for (zip_int64_t i = 0; i < members; i++) {
+        return 1;
+    open_archive(file);
+    const size_t count = (size_t)zip_get_num_entries(archive_of(file)->archive, 0);
+    for (size_t i = 0; i < count && visit; i++) {
         struct table_layout layout = {0};
         struct input_reason reason;
         size_t length;
-        const char *name = name_of(archive_of(file)->archive, (zip_uint64_t)i, &length);
-        const bool is_table = look_at_member(file, (zip_uint64_t)i, request, &layout, &reason);
-        if (visit)
-            visit(context, name, length, is_table ? &layout : NULL, reason.text);
-        ++*count;
+        const char *name = name_of(archive_of(file)->archive, i, &length);
+        const bool is_table = look_at_member(file, i, request, &layout, &reason);
+        visit(context, name, length, is_table ? &layout : NULL, reason.text);
     }
-    return code;
+    return count;
 }
 
 const struct input_format input_npz = {

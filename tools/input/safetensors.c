@@ -214,32 +214,29 @@ static bool read_header(const unsigned char *bytes, size_t count, json_object **
     return *root && are_apart(*root, reason);
 }
 
-static int visit_tensors(struct input_file *file, const struct input_request *request, input_visit *visit,
-                         void *context, size_t *found) {
+static size_t visit_tensors(struct input_file *file, const struct input_request *request, input_visit *visit,
+                            void *context) {
     struct input_reason reason;
     json_object *root;
+    size_t count = 0;
     (void)request;
-    const int code = input_peek(file, &input_safetensors);
-    if (code != EX_OK)
-        return code;
-    *found = 0;
-    const bool is_read = read_header(file->memory, file->bytes, &root, &reason);
-    if (is_read) {
-        json_object_object_foreach(root, name, tensor) {
-            struct table_layout layout;
-            struct input_reason why;
-            struct span span = {0, 0};
-            if (strcmp(name, "__metadata__") == 0)
-                continue;
-            const bool is_table =
-                describe(tensor, &layout, &span, &why) && is_within(file->bytes, span.end, input_total(file), &why);
-            if (visit)
-                visit(context, name, strlen(name), is_table ? &layout : NULL, why.text);
-            ++*found;
-        }
+    input_peek(file, &input_safetensors);
+    if (!read_header(file->memory, file->bytes, &root, &reason))
+        input_refused(file, &reason);
+    json_object_object_foreach(root, name, tensor) {
+        struct table_layout layout;
+        struct input_reason why;
+        struct span span = {0, 0};
+        if (strcmp(name, "__metadata__") == 0)
+            continue;
+        const bool is_table =
+            describe(tensor, &layout, &span, &why) && is_within(file->bytes, span.end, input_total(file), &why);
+        if (visit)
+            visit(context, name, strlen(name), is_table ? &layout : NULL, why.text);
+        count++;
     }
     json_object_put(root);
-    return is_read ? EX_OK : fail(reason.code, "%s: %s", file->name, reason.text);
+    return count;
 }
 
 static bool locate(const unsigned char *bytes, size_t count, size_t total, const struct input_request *request,

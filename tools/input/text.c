@@ -101,10 +101,10 @@ static const char *semicolon_of(struct text_line line) {
     return has ? "; --delimiter ';' is for fields with semicolons between them" : "";
 }
 
-static int wrong_count(const struct input_file *file, struct text_line line, size_t fields, bool more) {
-    return fail(EX_DATAERR, "%s: line %llu: has %s%zu field%s, and the first line has %zu%s", file->name,
-                (unsigned long long)text_of(file)->line, more ? "more than " : "", fields, fields == 1 ? "" : "s",
-                text_of(file)->fields, semicolon_of(line));
+static _Noreturn void wrong_count(const struct input_file *file, struct text_line line, size_t fields, bool more) {
+    die(EX_DATAERR, "%s: line %llu: has %s%zu field%s, and the first line has %zu%s", file->name,
+        (unsigned long long)text_of(file)->line, more ? "more than " : "", fields, fields == 1 ? "" : "s",
+        text_of(file)->fields, semicolon_of(line));
 }
 
 static bool reads_as(table_type type, struct text_line field) {
@@ -125,7 +125,8 @@ static void know_options(struct input_text *text, const struct input_request *re
 }
 
 /* What is wrong with the value at which the line stands. */
-static int wrong_value(const struct input_file *file, struct text_line line, size_t number, enum value what) {
+static _Noreturn void wrong_value(const struct input_file *file, struct text_line line, size_t number,
+                                  enum value what) {
     const table_type type = file->layout.type;
     struct text_line rest = line;
     const struct text_line field = text_take_field(&rest);
@@ -153,25 +154,27 @@ static int wrong_value(const struct input_file *file, struct text_line line, siz
              : what == VALUE_ROUNDED ? "is no %s, which is what numbers are without --type%s"
                                      : "does not fit in %s%s",
              table_type_name(type), more);
-    return text_bad_field(file, &line, line.at, number, text);
+    text_bad_field(file, &line, line.at, number, text);
 }
 
-static int take_row(const struct input_file *file, struct text_line *line, char *to) {
+static void take_row(const struct input_file *file, struct text_line *line, char *to) {
     const struct input_text *text = text_of(file);
     enum value what;
     const struct text_line whole = *line;
     text_skip_blanks(line);
     const size_t taken = take_values(text, file->layout.type, line, to, &what);
     if (what != VALUE_READ)
-        return wrong_value(file, *line, taken, what);
+        wrong_value(file, *line, taken, what);
     if (taken < text->fields)
-        return wrong_count(file, whole, taken, false);
+        wrong_count(file, whole, taken, false);
     bool more = text_take_delimiter(line);
     if (more && text->is_trailed) {
         text_skip_blanks(line);
         more = line->at < line->end;
     }
-    return more ? wrong_count(file, whole, text->fields, true) : text_keep_fields(file, whole);
+    if (more)
+        wrong_count(file, whole, text->fields, true);
+    text_keep_fields(file, whole);
 }
 
 /* Whether the line has nothing but whole numbers. */
@@ -182,58 +185,52 @@ static bool is_whole(const struct input_text *text, struct text_line line, void 
     return *all = take_values(text, TABLE_I64, &line, text->row, &what) == text->fields;
 }
 
-/* The type of values where no option says it: i64, if all that can be looked at are whole numbers. */
-static int find_type(struct input_file *file, table_type *type) {
-    bool whole = false;
-    const int code = text_survey(file, is_whole, &whole);
-    *type = whole ? TABLE_I64 : TABLE_F64;
-    return code;
-}
+/* Values that are asked for. */
+struct filling {
+    struct input_file *file;
+    char *to;
+    size_t bytes, done;
+};
 
-static ssize_t read_values(struct input_file *file, void *to, size_t bytes) {
-    struct input_text *text = text_of(file);
-    size_t done = 0;
-    while (done < bytes && text->code == EX_OK) {
-        struct text_line line;
-        bool found;
-        if (text->row_given < text->row_bytes) {
-            const size_t left = text->row_bytes - text->row_given, count = left < bytes - done ? left : bytes - done;
-            memcpy((char *)to + done, text->row + text->row_given, count);
-            text->row_given += count;
-            done += count;
-            continue;
+static void fill(void *context) {
+    struct filling *filling = context;
+    struct input_text *text = text_of(filling->file);
+    struct text_line line;
+    while (filling->done < filling->bytes) {
+        if (text->row_given == text->row_bytes) {
+            if (!text_next_row(filling->file, filling->done == 0, &line))
+                return;
+            take_row(filling->file, &line, text->row);
+            text_drop_line(text, &line);
+            text->row_given = 0;
         }
-        text->code = text_next_row(file, done == 0, &line, &found);
-        if (text->code == EX_OK && found)
-            text->code = take_row(file, &line, text->row);
-        if (text->code != EX_OK || !found)
-            break;
-        text_drop_line(text, &line);
-        text->row_given = 0;
+        const size_t count = least(text->row_bytes - text->row_given, filling->bytes - filling->done);
+        memcpy(filling->to + filling->done, text->row + text->row_given, count);
+        text->row_given += count;
+        filling->done += count;
     }
-    return done > 0 || text->code == EX_OK ? (ssize_t)done : input_failed(file, text->code);
 }
 
-/* The layout of a table of those columns, of which the rows are to be read. */
-static int set_layout(struct input_file *file, table_type type, size_t columns) {
+/* Rows before one that is wrong are handed out, and are summed. */
+static size_t read_values(struct input_file *file, void *to, size_t bytes) {
+    struct input_text *text = text_of(file);
+    struct filling filling = {.file = file, .to = to, .bytes = bytes};
+    if (text->code == EX_OK)
+        text->code = attempt(fill, &filling);
+    if (filling.done == 0 && text->code != EX_OK)
+        command_end(text->code);
+    return filling.done;
+}
+
+/* The layout of a table of those columns, of which the rows are to be read, with room for one. */
+static void set_layout(struct input_file *file, table_type type, size_t columns) {
     const char *names = file->layout.names;
     if (!layout_set(&file->layout, type, 0, columns))
-        return fail(EX_DATAERR, "%s: its rows are beyond the address space", file->name);
+        die(EX_DATAERR, "%s: its rows are beyond the address space", file->name);
     file->layout.names = names;
     file->layout.is_followed = true; /* a text is read to its end, so that there is nothing to look for */
     text_of(file)->row_bytes = text_of(file)->row_given = columns * table_type_size(type);
     file->rows_known = false;
-    return EX_OK;
-}
-
-/* Room for a row of any type. */
-static int make_row(struct input_file *file, size_t columns) {
-    struct input_text *text = text_of(file);
-    size_t bytes;
-    if (!size_multiply(columns, sizeof(uint64_t), &bytes))
-        return fail(EX_DATAERR, "%s: its rows are beyond the address space", file->name);
-    text->row = malloc(bytes ? bytes : 1);
-    return text->row ? EX_OK : input_no_memory(file, bytes);
 }
 
 uint64_t input_text_other(const struct input_file *file, size_t column) {
@@ -259,45 +256,43 @@ static void close_text(struct input_file *file) {
     free(text);
 }
 
-static int open_text(struct input_file *file, const struct input_request *request) {
+static void open_text(struct input_file *file, const struct input_request *request) {
     const char delimiter = file->format->delimiter == ' ' ? '\0' : file->format->delimiter;
     table_type type = request->type ? request->type : request->like;
-    size_t columns = 0;
     if (!number_text_is_here)
-        return fail(EX_UNAVAILABLE, "%s: is text, and this program was built without a C++ library that reads numbers",
-                    file->name);
+        die(EX_UNAVAILABLE, "%s: is text, and this program was built without a C++ library that reads numbers",
+            file->name);
     if (request->skip > 0)
-        return fail(EX_USAGE, "%s: is text, of which no bytes are skipped: leave out --skip, or say --input-format raw",
-                    file->name);
-    struct input_text *text = calloc(1, sizeof *text);
-    if (!text)
-        return input_no_memory(file, sizeof *text);
+        die(EX_USAGE, "%s: is text, of which no bytes are skipped: leave out --skip, or say --input-format raw",
+            file->name);
+    struct input_text *text = memory_cleared(file->name, sizeof *text);
     file->values = (struct input_reader){.read = read_values, .taken = free_buffer, .close = close_text, .state = text};
     text->line = 1;
     text->delimiter = request->delimiter && delimiter ? request->delimiter : delimiter;
     text->type_is_said = request->type != 0;
     text->gaps = request->gaps;
     know_options(text, request);
-    int code = text_read_header(file, request, &columns);
-    if (code == EX_OK && !request->type_is_a_hint && request->columns && request->columns != columns)
-        code = fail(EX_DATAERR, "%s: its first line has %zu columns, and --columns is %zu", file->name, columns,
-                    request->columns);
-    if (code == EX_OK)
-        code = make_row(file, columns);
-    if (code == EX_OK && !type && request->gaps)
-        type = TABLE_F64;
-    if (code == EX_OK && !type)
-        code = find_type(file, &type);
-    if (code == EX_OK)
-        code = set_layout(file, type, columns);
-    if (code == EX_OK && request->looks && !(text->other = calloc(columns, sizeof *text->other)))
-        code = input_no_memory(file, columns * sizeof *text->other);
-    for (size_t k = 0; k < request->field_count && code == EX_OK; k++)
+    const size_t columns = text_read_header(file, request);
+    if (!request->type_is_a_hint && request->columns && request->columns != columns)
+        die(EX_DATAERR, "%s: its first line has %zu columns, and --columns is %zu", file->name, columns,
+            request->columns);
+    size_t row; /* of any type */
+    if (!size_multiply(columns, sizeof(uint64_t), &row))
+        die(EX_DATAERR, "%s: its rows are beyond the address space", file->name);
+    text->row = memory_for(file->name, row);
+    bool whole = false;
+    if (!type && !request->gaps)
+        text_survey(file, is_whole, &whole);
+    if (!type)
+        type = whole ? TABLE_I64 : TABLE_F64;
+    set_layout(file, type, columns);
+    if (request->looks)
+        text->other = memory_cleared(file->name, columns * sizeof *text->other);
+    for (size_t k = 0; k < request->field_count; k++)
         if (request->fields[k].found) {
             request->fields[k].type = type;
             request->fields[k].offset *= table_type_size(type);
         }
-    return code;
 }
 
 #define FORMAT(NAME, DELIMITER, ENDING)                                                                                \

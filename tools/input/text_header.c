@@ -6,6 +6,7 @@
 
 #include "input/file.h"
 #include "input/text_lines.h"
+#include "memory.h"
 #include "message.h"
 #include "number.h"
 #include "text/beside.h"
@@ -28,12 +29,10 @@ struct head {
 };
 
 /* Takes the line apart, and looks at each of its fields. */
-static int split(const struct input_file *file, struct head *head) {
+static void split(const struct input_file *file, struct head *head) {
     const size_t count = text_of(file)->fields;
     struct text_line rest = head->line;
-    head->fields = calloc(count, sizeof *head->fields);
-    if (!head->fields)
-        return input_no_memory(file, count * sizeof *head->fields);
+    head->fields = memory_cleared(file->name, count * sizeof *head->fields);
     for (size_t i = 0; i < count; i++, text_take_delimiter(&rest)) {
         const struct text_line field = text_take_field(&rest);
         const char *name = field.start, *end = field.end;
@@ -45,7 +44,6 @@ static int split(const struct input_file *file, struct head *head) {
                                               .what = text_field_of(field.start, field.end),
                                               .is_summed = true};
     }
-    return EX_OK;
 }
 
 static bool is_called(const struct head_field *field, const char *name) {
@@ -168,7 +166,7 @@ static const char *fault_of(const struct input_text *text, enum text_field what,
 /* Whether the fields of the line that are columns are names, of which some may be empty; else they are numbers. A
  * number in quotes is a name beside names, and else a number. Where names and numbers are mixed, the line may be
  * data, which must not be lost. */
-static int look_for_names(const struct input_file *file, const struct head *head, bool *found) {
+static bool has_names(const struct input_file *file, const struct head *head) {
     const struct input_text *text = text_of(file);
     const struct head_field *other = NULL; /* the first one that is no number */
     size_t summed = 0, names = 0, numbers = 0, missing = 0, quoted = 0, plain = 0, beside = 0;
@@ -181,7 +179,7 @@ static int look_for_names(const struct input_file *file, const struct head *head
         if (!field->is_summed)
             continue;
         if (what == TEXT_NUMBERS)
-            return text_bad_field(file, &head->line, field->start, i, fault_of(text, what, false, false));
+            text_bad_field(file, &head->line, field->start, i, fault_of(text, what, false, false));
         summed++;
         names += what == TEXT_NAME;
         numbers += (what == TEXT_NUMBER || what == TEXT_GROUPED) && !is_quoted(field);
@@ -191,11 +189,10 @@ static int look_for_names(const struct input_file *file, const struct head *head
             other = field;
     }
     const bool is_mistyped = plain == 0 && summed == 1 && names == 1;
-    *found = other || (numbers == 0 && quoted > 0 && beside > 0);
-    return !other || (names > 0 && numbers == 0 && !is_mistyped)
-               ? EX_OK
-               : text_bad_field(file, &head->line, other->start, (size_t)(other - head->fields),
-                                fault_of(text, other->what, is_mistyped, names > missing));
+    if (other && (names == 0 || numbers > 0 || is_mistyped))
+        text_bad_field(file, &head->line, other->start, (size_t)(other - head->fields),
+                       fault_of(text, other->what, is_mistyped, names > missing));
+    return other || (numbers == 0 && quoted > 0 && beside > 0);
 }
 
 /* What may have been meant by a name that is not in the line: "" for nothing. */
@@ -207,45 +204,40 @@ static void guess_name_in(const struct input_text *text, const struct head *head
     guess_name(&guess, meant);
 }
 
-/* *place = the field that is meant; `names`: NULL if there are none. EX_OK, or the exit code after a message. */
-static int find_field(const struct input_file *file, const char *option, const char *name, const struct head *names,
-                      size_t *place) {
+/* The field that is meant; `names`: NULL if there are none. */
+static size_t find_field(const struct input_file *file, const char *option, const char *name,
+                         const struct head *names) {
     const struct input_text *text = text_of(file);
     const size_t fields = text->fields, first = names ? find_name(text, names, name, 0) : fields;
     const size_t again = first < fields ? find_name(text, names, name, first + 1) : fields;
+    size_t place = first;
     if (again < fields)
-        return fail(EX_USAGE, "%s: fields %zu and %zu are both called '%s': %s takes these numbers, too", file->name,
-                    first, again, name, option);
-    char meant[GUESS_LONGEST + 1] = "";
-    *place = first;
-    if (first == fields && names)
-        guess_name_in(text, names, name, meant);
-    if (first == fields && !is_place(text, name, place))
-        return fail(EX_USAGE, *meant ? "%s: %s: %s '%s'; did you mean '%s'?" : "%s: %s: %s '%s'", file->name, option,
-                    names ? "its first line has no field" : "its first line has numbers, and no names such as", name,
-                    meant);
-    return text->columns[*place] == TEXT_NONE
-               ? EX_OK
-               : fail(EX_USAGE, "%s: %s: '%s' is a field that is wanted twice", file->name, option, name);
+        die(EX_USAGE, "%s: fields %zu and %zu are both called '%s': %s takes these numbers, too", file->name, first,
+            again, name, option);
+    if (first == fields && !is_place(text, name, &place)) {
+        char meant[GUESS_LONGEST + 1] = "";
+        if (names)
+            guess_name_in(text, names, name, meant);
+        die(EX_USAGE, *meant ? "%s: %s: %s '%s'; did you mean '%s'?" : "%s: %s: %s '%s'", file->name, option,
+            names ? "its first line has no field" : "its first line has numbers, and no names such as", name, meant);
+    }
+    if (text->columns[place] != TEXT_NONE)
+        die(EX_USAGE, "%s: %s: '%s' is a field that is wanted twice", file->name, option, name);
+    return place;
 }
 
 /* Which fields are columns, all others where only fields are named that are kept beside them, and which column each of
  * them is. `names`: NULL if there are none. */
-static int pick_fields(struct input_file *file, const struct input_request *request, const struct head *names) {
+static void pick_fields(struct input_file *file, const struct input_request *request, const struct head *names) {
     struct input_text *text = text_of(file);
     const size_t fields = text->fields, wanted = request->field_count;
     size_t column = 0;
-    text->columns = malloc(fields * sizeof *text->columns);
-    text->kept = request->beside ? malloc(request->kept_count * sizeof *text->kept) : NULL;
-    if (!text->columns || (request->beside && !text->kept))
-        return input_no_memory(file, fields * sizeof *text->columns);
+    text->columns = memory_for(file->name, fields * sizeof *text->columns);
+    text->kept = request->beside ? memory_for(file->name, request->kept_count * sizeof *text->kept) : NULL;
     for (size_t i = 0; i < fields; i++)
         text->columns[i] = TEXT_NONE;
     for (size_t k = 0; k < count_asked(request); k++) {
-        size_t place = 0;
-        const int code = find_field(file, k < wanted ? "--field" : "--keep", asked(request, k), names, &place);
-        if (code != EX_OK)
-            return code;
+        const size_t place = find_field(file, k < wanted ? "--field" : "--keep", asked(request, k), names);
         text->columns[place] = k;
         if (k >= wanted && text->kept)
             text->kept[k - wanted] = place;
@@ -255,7 +247,6 @@ static int pick_fields(struct input_file *file, const struct input_request *requ
         text->columns[i] = !is_column ? TEXT_NONE : wanted > 0 ? text->columns[i] : column++;
     }
     text->beside = request->beside;
-    return EX_OK;
 }
 
 /* Finds where in a row the fields are that the request looks for. */
@@ -271,12 +262,10 @@ static void find_fields(const struct input_text *text, const struct input_reques
 }
 
 /* Keeps the names of the columns. */
-static int keep_names(struct input_file *file, const struct head *names, size_t columns) {
+static void keep_names(struct input_file *file, const struct head *names, size_t columns) {
     struct input_text *text = text_of(file);
     const size_t bytes = (size_t)(names->line.end - names->line.start) + text->fields + 1;
-    char *to = text->names = malloc(bytes);
-    if (!to)
-        return input_no_memory(file, bytes);
+    char *to = text->names = memory_for(file->name, bytes);
     for (size_t column = 0, place = 0; column < columns; column++) {
         while (text->columns ? text->columns[place] != column : place < column)
             place = place + 1 < text->fields ? place + 1 : 0;
@@ -287,7 +276,6 @@ static int keep_names(struct input_file *file, const struct head *names, size_t 
         *to++ = '\0';
     }
     file->layout.names = text->names;
-    return EX_OK;
 }
 
 /* Says that the first line is taken as a row of values, if a field that is not summed may be a name. */
@@ -309,89 +297,82 @@ static void tell_row(const struct input_file *file, const struct head *head) {
 }
 
 /* Which of the two lines, if any, has the names: NULL for none. `first` and `comment`: NULL where there is none. */
-static int choose_names(const struct input_file *file, const struct input_request *request, struct head *comment,
-                        struct head *first, const struct head **names) {
+static const struct head *choose_names(const struct input_file *file, const struct input_request *request,
+                                       struct head *comment, struct head *first) {
     const struct input_text *text = text_of(file);
     const bool all_places = mark_summed(text, request, first ? first : comment);
-    bool found = false;
     if (comment)
         mark_summed(text, request, comment);
-    *names = first && has_what_is_asked_for(text, request, first, all_places)                   ? first
-             : comment && (!first || has_what_is_asked_for(text, request, comment, all_places)) ? comment
-                                                                                                : NULL;
-    if (*names)
-        return EX_OK;
+    if (first && has_what_is_asked_for(text, request, first, all_places))
+        return first;
+    if (comment && (!first || has_what_is_asked_for(text, request, comment, all_places)))
+        return comment;
     if (all_places && !text->gaps && is_counted(text, first))
-        return text_bad_field(file, &first->line, first->fields[0].start, 0, no_name);
-    const int code = look_for_names(file, first, &found);
-    if (found || !comment) {
-        *names = found ? first : NULL;
-        return code;
-    }
+        text_bad_field(file, &first->line, first->fields[0].start, 0, no_name);
+    if (has_names(file, first))
+        return first;
     /* With blanks between fields numbers are names, too: so they are written. Other comments may be rows taken out. */
-    for (size_t i = 0; i < text->fields && !*names; i++)
+    for (size_t i = 0; i < text->fields && comment; i++)
         if (!text->delimiter || (comment->fields[i].is_summed && comment->fields[i].what > TEXT_NUMBER))
-            *names = comment;
-    return code;
+            return comment;
+    return NULL;
 }
 
-/* The fields, and their names, by the last comment and the first line after it, of which there is one at least. */
-static int read_names(struct input_file *file, const struct input_request *request, struct head *comment,
-                      struct head *first, size_t *columns) {
+/* The fields, and their names, by the last comment and the first line after it, of which there is one at least. The
+ * columns of the table. */
+static size_t read_names(struct input_file *file, const struct input_request *request, struct head *comment,
+                         struct head *first) {
     struct input_text *text = text_of(file);
     const bool picks = wants_columns(request);
-    const struct head *names = NULL;
     struct text_line line;
-    bool found;
-    int code = text_find_width(file, first->bytes ? first->line : comment->line);
+    text_find_width(file, first->bytes ? first->line : comment->line);
     first = first->bytes ? first : NULL;
     comment = comment->bytes && text_count_fields(comment->line) == text->fields ? comment : NULL;
-    if (code == EX_OK && first)
-        code = split(file, first);
-    if (code == EX_OK && comment)
-        code = split(file, comment);
-    if (code == EX_OK)
-        code = choose_names(file, request, comment, first, &names);
-    if (code == EX_OK && picks)
-        code = pick_fields(file, request, names);
-    else if (code == EX_OK && names)
+    if (first)
+        split(file, first);
+    if (comment)
+        split(file, comment);
+    const struct head *names = choose_names(file, request, comment, first);
+    if (picks)
+        pick_fields(file, request, names);
+    else if (names)
         find_fields(text, request, names);
-    if (code == EX_OK && picks && !names && request->tells)
+    if (picks && !names && request->tells)
         tell_row(file, first);
-    *columns =
+    const size_t columns =
         request->field_count > 0 && picks ? request->field_count : text->fields - (picks ? request->kept_count : 0);
-    if (code == EX_OK && *columns == 0)
-        code = fail(EX_USAGE, "%s: --keep: no columns are left to be summed", file->name);
-    if (code == EX_OK && names)
-        code = keep_names(file, names, *columns);
-    if (code == EX_OK && names && text->beside && !text->beside->has_begun)
-        code = text_keep_fields(file, names->line);
+    if (columns == 0)
+        die(EX_USAGE, "%s: --keep: no columns are left to be summed", file->name);
+    if (names)
+        keep_names(file, names, columns);
+    if (names && text->beside && !text->beside->has_begun)
+        text_keep_fields(file, names->line);
     if (text->beside)
         text->beside->has_begun = true;
-    if (code == EX_OK && names && names == first && (code = text_next_line(file, true, &line, &found)) == EX_OK)
+    if (names && names == first && text_next_line(file, true, &line))
         text_drop_line(text, &line);
-    return code;
+    return columns;
 }
 
-int text_read_header(struct input_file *file, const struct input_request *request, size_t *columns) {
+size_t text_read_header(struct input_file *file, const struct input_request *request) {
     struct input_text *text = text_of(file);
     struct head comment = {0}, first = {0};
-    int code = text_find_first_line(file, request, &comment.bytes, &first.bytes);
+    size_t columns = request->columns;
+    text_find_first_line(file, request, &comment.bytes, &first.bytes);
     struct head *const heads[] = {&comment, &first};
     for (unsigned i = 0; i < 2; i++) {
         char *const bytes = heads[i]->bytes;
         heads[i]->line = (struct text_line){bytes, bytes, bytes ? bytes + strlen(bytes) : NULL, text->delimiter};
     }
-    if (code == EX_OK && (first.bytes || comment.bytes)) {
-        code = read_names(file, request, &comment, &first, columns);
-    } else if (code == EX_OK && request->columns && !wants_columns(request)) { /* no rows, of known columns */
-        text->fields = *columns = request->columns;
-    } else if (code == EX_OK) {
-        code = fail(EX_DATAERR, "%s: has no lines", file->name);
-    }
+    if (first.bytes || comment.bytes)
+        columns = read_names(file, request, &comment, &first);
+    else if (columns == 0 || wants_columns(request))
+        die(EX_DATAERR, "%s: has no lines", file->name);
+    else /* no rows, of known columns */
+        text->fields = columns;
     free(comment.bytes);
     free(comment.fields);
     free(first.bytes);
     free(first.fields);
-    return code;
+    return columns;
 }

@@ -29,15 +29,14 @@ struct text_line text_take_field(struct text_line *line) {
     return field;
 }
 
-int text_bad_field(const struct input_file *file, const struct text_line *line, const char *from, size_t number,
-                   const char *what) {
+void text_bad_field(const struct input_file *file, const struct text_line *line, const char *from, size_t number,
+                    const char *what) {
     const struct text_line field = text_take_field(&(struct text_line){from, from, line->end, line->delimiter});
     const size_t length = (size_t)(field.end - field.start);
     struct input_reason reason; /* without what a terminal would take for orders */
     input_refuse(&reason, EX_DATAERR, "'%.*s'", length < QUOTED ? (int)length : QUOTED, field.start);
-    return fail(EX_DATAERR, "%s: line %llu, field %zu, column %zu: %s %s", file->name,
-                (unsigned long long)text_of(file)->line, number + 1, (size_t)(field.start - line->start) + 1,
-                length > 0 ? reason.text : "an empty field", what);
+    die(EX_DATAERR, "%s: line %llu, field %zu, column %zu: %s %s", file->name, (unsigned long long)text_of(file)->line,
+        number + 1, (size_t)(field.start - line->start) + 1, length > 0 ? reason.text : "an empty field", what);
 }
 
 /* Bytes of the buffer of a file whose lines may be of any length: a quarter of what may be used is for it at first. */
@@ -45,8 +44,8 @@ static size_t first_room(size_t most) {
     return most / 4 > FIRST_ROOM ? FIRST_ROOM : most / 4 > LEAST_ROOM ? most / 4 : LEAST_ROOM;
 }
 
-/* Reads more bytes into the buffer, after those that are there. EX_OK, or the exit code after a message. */
-static int fill(struct input_file *file) {
+/* Reads more bytes into the buffer, after those that are there. */
+static void fill(struct input_file *file) {
     struct input_text *text = text_of(file);
     const size_t have = text->end - text->start, most = file->most ? file->most : SIZE_MAX / 2;
     if (text->start > 0 && text->end == text->room) {
@@ -60,19 +59,15 @@ static int fill(struct input_file *file) {
         const size_t room = text->room ? 2 * text->room : first_room(most);
         char *buffer = text->room < most ? realloc(text->buffer, room) : NULL;
         if (!buffer)
-            return fail(EX_OSERR,
-                        "%s: out of memory: line %llu has more than %zu bytes; --memory says how much may be used",
-                        file->name, (unsigned long long)text->line, have);
+            die(EX_OSERR, "%s: out of memory: line %llu has more than %zu bytes; --memory says how much may be used",
+                file->name, (unsigned long long)text->line, have);
         text->buffer = buffer;
         text->room = file->buffers = room;
     }
-    const ssize_t got = input_bytes_read(file, text->buffer + text->end, text->room - text->end);
-    if (got < 0)
-        return file->code;
-    text->end += (size_t)got;
-    text->got += (uint64_t)got;
+    const size_t got = input_bytes_read(file, text->buffer + text->end, text->room - text->end);
+    text->end += got;
+    text->got += got;
     text->ended = got == 0;
-    return EX_OK;
 }
 
 /* Whether bytes can be had without waiting for them longer than `milliseconds`. */
@@ -89,9 +84,8 @@ static size_t first_of(const struct input_text *text, char wanted, size_t *known
 }
 
 /* A line ends with \n, \r\n or \r; whether it is the last of these, the byte after it says. */
-int text_next_line(struct input_file *file, bool waits, struct text_line *line, bool *found) {
+bool text_next_line(struct input_file *file, bool waits, struct text_line *line) {
     struct input_text *text = text_of(file);
-    *found = false;
     for (;;) {
         const size_t feed = first_of(text, '\n', &text->line_feed), end = text->end;
         const size_t back = first_of(text, '\r', &text->carriage_return), stop = feed < back ? feed : back;
@@ -99,14 +93,11 @@ int text_next_line(struct input_file *file, bool waits, struct text_line *line, 
         if (is_whole || (text->ended && text->start < end)) {
             const char *from = text->buffer + text->start;
             *line = (struct text_line){from, from, text->buffer + stop, text->delimiter};
-            *found = true;
-            return EX_OK;
+            return true;
         }
         if (text->ended || text->is_frozen || (!waits && !comes_within(file, 0)))
-            return EX_OK;
-        const int code = fill(file);
-        if (code != EX_OK)
-            return code;
+            return false;
+        fill(file);
     }
 }
 
@@ -142,17 +133,16 @@ struct text_line text_field_at(struct text_line line, size_t place) {
     return field;
 }
 
-int text_keep_fields(const struct input_file *file, struct text_line line) {
+void text_keep_fields(const struct input_file *file, struct text_line line) {
     const struct input_text *text = text_of(file);
     for (size_t k = 0; text->kept && k < text->beside->count; k++) {
         const struct text_line field = text_field_at(line, text->kept[k]);
         if (!text_beside_put(text->beside, field.start, (size_t)(field.end - field.start)))
-            return fail(EX_OSERR,
-                        "%s: line %llu: out of memory: fields of --keep may wait for their sums in %zu bytes; "
-                        "--memory says how much may be used",
-                        file->name, (unsigned long long)text->line, text->beside->most);
+            die(EX_OSERR,
+                "%s: line %llu: out of memory: fields of --keep may wait for their sums in %zu bytes; "
+                "--memory says how much may be used",
+                file->name, (unsigned long long)text->line, text->beside->most);
     }
-    return EX_OK;
 }
 
 bool text_is_comment(const struct input_text *text, struct text_line line) {
@@ -165,68 +155,57 @@ bool text_is_comment(const struct input_text *text, struct text_line line) {
     return !may_be_row || !text_is_missing(first.start, first.end);
 }
 
-int text_next_row(struct input_file *file, bool waits, struct text_line *line, bool *found) {
+bool text_next_row(struct input_file *file, bool waits, struct text_line *line) {
     struct input_text *text = text_of(file);
-    int code;
-    while ((code = text_next_line(file, waits, line, found)) == EX_OK && *found) {
+    for (; text_next_line(file, waits, line); text_drop_line(text, line)) {
         const char first = line->at < line->end ? *line->at : ' ';
         if (!text_is_blank(first) && first != '#')
-            break;
+            return true;
         if (!text_is_empty(*line) && !text_is_comment(text, *line))
-            break;
-        text_drop_line(text, line);
+            return true;
     }
-    return code;
+    return false;
 }
 
-/* Has the file go on at the line that is `line`, and begins at that byte. */
-static int go_back(struct input_file *file, uint64_t place, uint64_t line) {
-    struct input_text *text = text_of(file);
-    if (lseek(file->fd, file->base + (off_t)place, SEEK_SET) < 0)
-        return fail(EX_IOERR, "%s: %s", file->name, strerror(errno));
-    text->start = text->end = text->line_feed = text->carriage_return = 0;
-    text->got = place;
-    text->ended = false;
-    text->line = line;
-    return EX_OK;
-}
-
-int text_survey(struct input_file *file,
-                bool goes_on(const struct input_text *text, struct text_line line, void *context), void *context) {
+void text_survey(struct input_file *file,
+                 bool goes_on(const struct input_text *text, struct text_line line, void *context), void *context) {
     struct input_text *text = text_of(file);
     struct text_line line;
-    bool found;
-    int code = text_next_row(file, true, &line, &found);
+    bool found = text_next_row(file, true, &line);
     const uint64_t place = text->got - (text->end - text->start), first = text->line;
-    while (code == EX_OK && !input_can_seek(file) && !text->ended && text->end < text->room &&
-           comes_within(file, A_WHILE))
-        code = fill(file);
+    while (!input_can_seek(file) && !text->ended && text->end < text->room && comes_within(file, A_WHILE))
+        fill(file);
     const size_t start = text->start;
     text->is_frozen = !input_can_seek(file);
-    while (code == EX_OK && found && goes_on(text, line, context)) {
+    while (found && goes_on(text, line, context)) {
         text_drop_line(text, &line);
-        code = text_next_row(file, true, &line, &found);
+        found = text_next_row(file, true, &line);
     }
     if (text->is_frozen) {
         text->start = start;
         text->line_feed = text->carriage_return = 0;
         text->line = first;
         text->is_frozen = false;
-    } else if (code == EX_OK && text->line > first) {
-        code = go_back(file, place, first);
+    } else if (text->line > first) {
+        if (lseek(file->fd, file->base + (off_t)place, SEEK_SET) < 0)
+            die(EX_IOERR, "%s: %s", file->name, strerror(errno));
+        text->start = text->end = text->line_feed = text->carriage_return = 0;
+        text->got = place;
+        text->ended = false;
+        text->line = first;
     }
-    return code;
 }
 
 /* A copy of a part of a line, in the place of the one before. */
-static int keep_line(const struct input_file *file, const char *from, const char *end, char **copy) {
+static void keep_line(const struct input_file *file, const char *from, const char *end, char **copy) {
     free(*copy);
     *copy = strndup(from, (size_t)(end - from));
-    return *copy ? EX_OK : input_no_memory(file, (size_t)(end - from) + 1);
+    if (!*copy)
+        die(EX_OSERR, "%s: out of memory for %zu bytes", file->name, (size_t)(end - from) + 1);
 }
 
-/* EX_OK if the line, before which there are no rows, can be text. */
-static int check_encoding(const struct input_file *file, const struct text_line *line) {
+/* Makes sure that the line, before which there are no rows, can be text. */
+static void check_encoding(const struct input_file *file, const struct text_line *line) {
     const char *from = line->start;
     const size_t length = (size_t)(line->end - from);
     const char *nul = length > 0 ? memchr(from, '\0', length) : NULL;
@@ -235,12 +214,11 @@ static int check_encoding(const struct input_file *file, const struct text_line 
     const bool is_little = is_marked ? marks_little : nul && (nul - from) % 2 == 1;
     const unsigned long long number = text_of(file)->line;
     if (is_marked || (nul && number == 1))
-        return fail(EX_DATAERR,
-                    "%s: line 1: is UTF-16, %s-endian, or no text; iconv -f UTF-16%s -t UTF-8 makes text of it",
-                    file->name, is_little ? "little" : "big", is_little ? "LE" : "BE");
-    return nul ? fail(EX_DATAERR, "%s: line %llu, column %zu: is a NUL, which no text has", file->name, number,
-                      (size_t)(nul - from) + 1)
-               : EX_OK;
+        die(EX_DATAERR, "%s: line 1: is UTF-16, %s-endian, or no text; iconv -f UTF-16%s -t UTF-8 makes text of it",
+            file->name, is_little ? "little" : "big", is_little ? "LE" : "BE");
+    if (nul)
+        die(EX_DATAERR, "%s: line %llu, column %zu: is a NUL, which no text has", file->name, number,
+            (size_t)(nul - from) + 1);
 }
 
 /* sep=; as spreadsheets write it: the line says what is between fields, if no option does. */
@@ -254,30 +232,25 @@ static bool says_delimiter(struct input_file *file, const struct input_request *
     return true;
 }
 
-int text_find_first_line(struct input_file *file, const struct input_request *request, char **comment, char **first) {
+void text_find_first_line(struct input_file *file, const struct input_request *request, char **comment, char **first) {
     struct input_text *text = text_of(file);
     struct text_line line;
-    bool found;
-    int code;
-    while ((code = text_next_line(file, true, &line, &found)) == EX_OK && found) {
+    while (text_next_line(file, true, &line)) {
         if (text->line == 1 && line.end - line.at >= 3 && memcmp(line.at, "\xef\xbb\xbf", 3) == 0) { /* of UTF-8 */
             line.start = line.at += 3;
             text->start += 3;
         }
-        code = check_encoding(file, &line);
-        if (code != EX_OK)
-            return code;
+        check_encoding(file, &line);
         const bool is_empty = text_is_empty(line);
         text_skip_blanks(&line);
         if (text_is_comment(text, line))
-            code = keep_line(file, line.at + 1, line.end, comment);
-        else if (!is_empty && !(text->line == 1 && says_delimiter(file, request, &line)))
-            return keep_line(file, line.start, line.end, first);
-        if (code != EX_OK)
-            return code;
+            keep_line(file, line.at + 1, line.end, comment);
+        else if (!is_empty && !(text->line == 1 && says_delimiter(file, request, &line))) {
+            keep_line(file, line.start, line.end, first);
+            return;
+        }
         text_drop_line(text, &line);
     }
-    return code;
 }
 
 /* Whether the line ends with a delimiter. */
@@ -288,12 +261,11 @@ static bool is_trailed(const struct input_text *text, struct text_line line, voi
     return *all = count == text->fields && count > 1 && line.delimiter && last.start == last.end;
 }
 
-int text_find_width(struct input_file *file, struct text_line line) {
+void text_find_width(struct input_file *file, struct text_line line) {
     struct input_text *text = text_of(file);
     text->fields = text_count_fields(line);
     if (!is_trailed(text, line, &text->is_trailed))
-        return EX_OK;
-    const int code = text_survey(file, is_trailed, &text->is_trailed);
+        return;
+    text_survey(file, is_trailed, &text->is_trailed);
     text->fields -= text->is_trailed;
-    return code;
 }

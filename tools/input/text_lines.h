@@ -62,14 +62,13 @@ static inline bool text_take_delimiter(struct text_line *line) {
 /* The field as it stands there, quotes and all. */
 struct text_line text_take_field(struct text_line *line);
 
-/* The next line, without its end; *found: there is one. Where `waits` is false, only if it is there at once. EX_OK, or
- * the exit code after a message. */
-int text_next_line(struct input_file *file, bool waits, struct text_line *line, bool *found);
+/* The next line, without its end. False: there is none; or, where `waits` is false, none at once. */
+bool text_next_line(struct input_file *file, bool waits, struct text_line *line);
 
 void text_drop_line(struct input_text *text, const struct text_line *line);
 
 /* The next line that is a row: those that are empty, and comments, are dropped. As text_next_line(). */
-int text_next_row(struct input_file *file, bool waits, struct text_line *line, bool *found);
+bool text_next_row(struct input_file *file, bool waits, struct text_line *line);
 
 /* Whether the line has nothing but blanks. */
 bool text_is_empty(struct text_line line);
@@ -82,29 +81,29 @@ size_t text_count_fields(struct text_line line);
 /* The field of that number, from 0 on. */
 struct text_line text_field_at(struct text_line line, size_t place);
 
-/* Puts the fields of the line that are kept beside its values. EX_OK, or the exit code after a message. */
-int text_keep_fields(const struct input_file *file, struct text_line line);
+/* Puts the fields of the line that are kept beside its values. */
+void text_keep_fields(const struct input_file *file, struct text_line line);
 
 /* Looks at all rows from here on, of what comes by a pipe at those that have come, until `goes_on` is false; and goes
- * back to the first of them. EX_OK, or the exit code after a message. */
-int text_survey(struct input_file *file,
-                bool goes_on(const struct input_text *text, struct text_line line, void *context), void *context);
+ * back to the first of them. */
+void text_survey(struct input_file *file,
+                 bool goes_on(const struct input_text *text, struct text_line line, void *context), void *context);
 
-/* EX_DATAERR after a message: the field at `from`, that number from 0 on, is not what it should be. */
-int text_bad_field(const struct input_file *file, const struct text_line *line, const char *from, size_t number,
-                   const char *what);
+/* Ends the command: the field at `from`, that number from 0 on, is not what it should be. */
+_Noreturn void text_bad_field(const struct input_file *file, const struct text_line *line, const char *from,
+                              size_t number, const char *what);
 
 /* Counts the fields of all lines, the first of which is `line`, without one that is empty at the end of all: sets
- * text->fields. EX_OK, or the exit code after a message. */
-int text_find_width(struct input_file *file, struct text_line line);
+ * text->fields. */
+void text_find_width(struct input_file *file, struct text_line line);
 
 /* Copies the first line that is neither empty nor a comment, which is the next one then, and the last comment before
- * it, without what marks it: numpy.savetxt() writes the names of columns into one. NULL: there is none; free() them.
- * EX_OK, or the exit code after a message, as where a line cannot be text. */
-int text_find_first_line(struct input_file *file, const struct input_request *request, char **comment, char **first);
+ * it, without what marks it: numpy.savetxt() writes the names of columns into one. NULL: there is none; free() them. A
+ * line that cannot be text ends the command. */
+void text_find_first_line(struct input_file *file, const struct input_request *request, char **comment, char **first);
 
-/* In text_header.c: reads what comes before the first row, which says what fields there are; *columns of the table.
- * Fields that are looked for are given their places as offsets. EX_OK, or the exit code after a message. */
-int text_read_header(struct input_file *file, const struct input_request *request, size_t *columns);
+/* In text_header.c: reads what comes before the first row, which says what fields there are. The columns of the table.
+ * Fields that are looked for are given their places as offsets. */
+size_t text_read_header(struct input_file *file, const struct input_request *request);
 
 #endif

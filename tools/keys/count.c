@@ -8,10 +8,10 @@
 #include "keys.h"
 #include "memory.h"
 #include "message.h"
+#include "number.h"
 #include "threads.h"
 
 struct count_job {
-    struct job base;
     struct count_arguments arguments;
     struct input_file input;
     struct atomic_file output;
@@ -25,69 +25,61 @@ struct count_job {
     table_pipeline_report report;
 };
 
-static int check_arguments(void *context) {
-    struct count_job *job = context;
+static void check_arguments(struct count_job *job) {
     struct count_arguments *arguments = &job->arguments;
     job->digit = (table_digit){.first_bit = arguments->first_bit,
                                .bits = arguments->has_bits ? arguments->bits : 8,
                                .descending = arguments->descending};
     if (!arguments->common.output)
-        return fail(EX_USAGE, "-o OUTPUT is missing");
+        die(EX_USAGE, "-o OUTPUT is missing");
     if (job->digit.bits < 1 || job->digit.bits > TABLE_DIGIT_BITS_MOST)
-        return fail(EX_USAGE, "--bits %u: not 1 to %d", job->digit.bits, TABLE_DIGIT_BITS_MOST);
+        die(EX_USAGE, "--bits %u: not 1 to %d", job->digit.bits, TABLE_DIGIT_BITS_MOST);
     if (arguments->common.out_type && arguments->common.out_type != TABLE_U32 &&
         arguments->common.out_type != TABLE_U64)
-        return fail(EX_USAGE, "--out-type %s: counters are u32 or u64", table_type_name(arguments->common.out_type));
-    return check_outputs(&arguments->common, NULL, NULL, NULL);
+        die(EX_USAGE, "--out-type %s: counters are u32 or u64", table_type_name(arguments->common.out_type));
+    check_outputs(&arguments->common, NULL, NULL, NULL);
 }
 
 /* Lays out the counters of `keys` keys. */
-static int lay_out(struct count_job *job, uint64_t keys) {
+static void lay_out(struct count_job *job, uint64_t keys) {
     const table_type type = job->arguments.common.out_type ? job->arguments.common.out_type : TABLE_U64;
     if (type == TABLE_U32 && keys > UINT32_MAX)
-        return fail(EX_DATAERR, "%s: has more than the 2^32 - 1 keys that u32 counts; --out-type u64 counts all",
-                    job->input.name);
+        die(EX_DATAERR, "%s: has more than the 2^32 - 1 keys that u32 counts; --out-type u64 counts all",
+            job->input.name);
     const size_t chunks = table_digit_chunks((size_t)keys, job->chunk, job->digit.bits);
-    return layout_set(&job->layout, type, chunks, (size_t)1 << job->digit.bits)
-               ? EX_OK
-               : fail(EX_DATAERR, "%s: its counters are beyond the address space", job->input.name);
+    if (!layout_set(&job->layout, type, chunks, (size_t)1 << job->digit.bits))
+        die(EX_DATAERR, "%s: its counters are beyond the address space", job->input.name);
 }
 
-static int open_input(void *context) {
-    struct count_job *job = context;
+static void open_input(struct count_job *job) {
     const struct count_arguments *arguments = &job->arguments;
-    const int code = open_keys(&job->input, true, &arguments->common);
-    if (code != EX_OK)
-        return code;
+    open_keys(&job->input, true, &arguments->common);
     const table_type type = job->input.layout.type;
     const size_t width = 8 * table_type_size(type);
     if (job->digit.first_bit >= width)
-        return fail(EX_USAGE, "--first-bit %u: keys of %s have the bits 0 to %zu", job->digit.first_bit,
-                    table_type_name(type), width - 1);
+        die(EX_USAGE, "--first-bit %u: keys of %s have the bits 0 to %zu", job->digit.first_bit, table_type_name(type),
+            width - 1);
     job->chunk = arguments->chunk ? arguments->chunk : table_digit_chunk_length(job->digit.bits);
     job->format =
         output_format_for(arguments->common.output, arguments->common.output_format, job->input.format->output);
-    return lay_out(job, keys_view(&job->input).rows);
+    lay_out(job, keys_view(&job->input).rows);
 }
 
 /* Room for `rows` rows of counters in all: for more than that, if it is not known how many there will be. */
-static int make_room(struct count_job *job, size_t rows) {
+static void make_room(struct count_job *job, size_t rows) {
     const size_t most = memory_left(&job->budget) / job->row_bytes;
     size_t room = job->counter_rows ? 2 * job->counter_rows : rows;
     if (rows <= job->counter_rows)
-        return EX_OK;
-    room = room < rows ? rows : room;
-    room = room < most ? room : most;
+        return;
+    room = least(room < rows ? rows : room, most);
     if (room < rows)
-        return memory_charge(&job->budget, job->input.name, rows * job->row_bytes);
+        memory_charge(&job->budget, job->input.name, rows * job->row_bytes);
     void *counters =
         job->counter_rows > 0 ? realloc(job->counters, room * job->row_bytes) : memory_allocate(room * job->row_bytes);
     if (!counters)
-        return fail(EX_OSERR, "%s: out of memory for %zu rows of %zu bytes of counters", job->input.name, rows,
-                    job->row_bytes);
+        die(EX_OSERR, "%s: out of memory for %zu rows of %zu bytes of counters", job->input.name, rows, job->row_bytes);
     job->counters = counters;
     job->counter_rows = room;
-    return EX_OK;
 }
 
 static void add_row(table_type type, void *to, const void *from, size_t columns) {
@@ -100,26 +92,21 @@ static void add_row(table_type type, void *to, const void *from, size_t columns)
 }
 
 /* Counts keys from `place` on, of whole chunks, or of one whose first keys may have been counted. */
-static int count_keys(struct count_job *job, const table_view *keys, uint64_t place, void *spare) {
+static void count_keys(struct count_job *job, const table_view *keys, uint64_t place, void *spare) {
     const struct count_arguments *arguments = &job->arguments;
     const size_t first = (size_t)(place / job->chunk), rows = table_digit_chunks(keys->rows, job->chunk, 1);
     const bool goes_on = place % job->chunk > 0;
     table_pipeline_report report = {0};
     const table_pipeline_options options = {
         .backend = arguments->common.backend, .threads = arguments->common.threads, .report = &report};
-    const int code = make_room(job, first + rows);
-    if (code != EX_OK)
-        return code;
+    make_room(job, first + rows);
     char *const row = job->counters + first * job->row_bytes;
     const table_view counters = {
         .data = goes_on ? spare : row, .rows = rows, .columns = job->layout.columns, .type = job->layout.type};
-    const table_status status = table_digit_counts(keys, &job->digit, job->chunk, &counters, &options);
-    if (status != TABLE_OK)
-        return fail_status(job->input.name, status);
+    die_unless_ok(job->input.name, table_digit_counts(keys, &job->digit, job->chunk, &counters, &options));
     if (goes_on && rows > 0)
         add_row(job->layout.type, row, spare, job->layout.columns);
     add_report(&job->report, &report);
-    return EX_OK;
 }
 
 /* Keys of the next piece: whole chunks, or what is left of one. */
@@ -128,30 +115,23 @@ static size_t next_piece(const struct count_job *job, const struct key_pieces *p
     return begun > 0 ? job->chunk - begun : job->chunk < most ? most / job->chunk * job->chunk : most;
 }
 
-static int count_pieces(struct count_job *job, struct key_pieces *pieces, void *spare) {
-    bool over = false;
-    int code = EX_OK;
-    while (code == EX_OK && !over) {
+static void count_pieces(struct count_job *job, struct key_pieces *pieces, void *spare) {
+    for (bool over = false; !over;) {
         const uint64_t place = pieces->done;
-        table_view keys;
-        code = keys_next(pieces, next_piece(job, pieces), &keys, &over);
-        if (code == EX_OK)
-            code = lay_out(job, pieces->done);
-        if (code == EX_OK)
-            code = count_keys(job, &keys, place, spare);
+        const table_view keys = keys_next(pieces, next_piece(job, pieces), &over);
+        lay_out(job, pieces->done);
+        count_keys(job, &keys, place, spare);
     }
-    return code;
 }
 
-static int rank_keys(struct count_job *job) {
+static void rank_keys(struct count_job *job) {
     const table_view counters = {job->counters, job->layout.rows, job->layout.columns, 0, job->layout.type};
     table_pipeline_report report = {0};
     const table_pipeline_options options = {
         .backend = job->arguments.common.backend, .threads = job->arguments.common.threads, .report = &report};
-    const table_status status = table_chunk_ranks(&counters, &counters, NULL, NULL, &options);
+    die_unless_ok(job->input.name, table_chunk_ranks(&counters, &counters, NULL, NULL, &options));
     job->report.scan_seconds += report.scan_seconds;
     job->report.seconds += report.seconds;
-    return status == TABLE_OK ? EX_OK : fail_status(job->input.name, status);
 }
 
 /* Whether a piece may begin within a chunk. */
@@ -160,22 +140,21 @@ static bool splits_chunks(const struct count_job *job, const struct key_pieces *
 }
 
 /* There is memory for the counters before anything is counted, as far as it is known how many there are. */
-static int count(void *context) {
-    struct count_job *job = context;
+static void count(struct count_job *job) {
     struct key_pieces pieces = {0};
     job->row_bytes = job->layout.columns * table_type_size(job->layout.type);
     job->budget.most = memory_there(job->arguments.common.memory);
-    keys_begin(&pieces, &job->input, &job->budget, &job->base.progress);
+    keys_begin(&pieces, &job->input, &job->budget);
     const bool splits = splits_chunks(job, &pieces);
     if (splits)
         memory_add(&job->budget, job->row_bytes);
-    int code = make_room(job, job->layout.rows ? job->layout.rows : 1);
-    void *const spare = code == EX_OK && splits ? malloc(job->row_bytes) : NULL;
-    if (code == EX_OK)
-        code = spare || !splits ? count_pieces(job, &pieces, spare) : fail(EX_OSERR, "out of memory");
+    make_room(job, job->layout.rows ? job->layout.rows : 1);
+    void *const spare = splits ? memory_for(job->input.name, job->row_bytes) : NULL;
+    count_pieces(job, &pieces, spare);
     free(pieces.buffer);
     free(spare);
-    return code == EX_OK && job->arguments.ranks ? rank_keys(job) : code;
+    if (job->arguments.ranks)
+        rank_keys(job);
 }
 
 static void print_json(const struct count_job *job) {
@@ -191,28 +170,13 @@ static void print_json(const struct count_job *job) {
     json_string("out_type", table_type_name(job->layout.type));
     json_bool("ranks", job->arguments.ranks);
     print_report(&job->report, job->input.layout.bytes);
-    stopwatch_json(&job->base.watch);
+    job_times_json();
     json_end();
 }
 
-static int open_counters(void *context) {
-    struct count_job *job = context;
-    const struct arguments *arguments = &job->arguments.common;
-    return open_output(&job->output, arguments->output, arguments->force, job->format, &job->layout);
-}
-
-static int write_counters(void *context) {
-    struct count_job *job = context;
-    int code = input_unchanged(&job->input);
-    if (code == EX_OK)
-        code = write_whole(&job->output, job->format, &job->layout, job->counters, &job->base.progress);
-    return code == EX_OK ? atomic_file_publish(&job->output, NULL) : code;
-}
-
-static int tell(void *context) {
-    const struct count_job *job = context;
-    char times[STOPWATCH_TEXT], list[LIST_TEXT];
-    stopwatch_text(&job->base.watch, times);
+static void tell(const struct count_job *job) {
+    char times[JOB_TIMES_TEXT], list[LIST_TEXT];
+    job_times_text(times);
     if (job->arguments.common.json)
         print_json(job);
     else if (!job->arguments.common.quiet)
@@ -220,27 +184,26 @@ static int tell(void *context) {
                 table_type_name(job->input.layout.type), list_text(&job->input, list), job->layout.rows,
                 job->report.chunk_length, job->layout.columns, 1e3 * job->report.seconds, times);
     say_fewer_threads(&job->arguments.common, job->report.threads, job->report.backend);
-    return EX_OK;
-}
-
-static void free_tables(void *context) {
-    struct count_job *job = context;
-    input_release(&job->input);
-    free(job->counters);
-}
-
-static void close_all(void *context) {
-    struct count_job *job = context;
-    atomic_file_discard(&job->output);
 }
 
 int count_main(int argc, char **argv) {
-    static const struct job_step steps[] = {{open_input, STEP_READ, false},
-                                            {open_counters, STEP_WRITE, false},
-                                            {count, STEP_WORK, true},
-                                            {write_counters, STEP_WRITE, true}};
-    static const struct job_table table = {&options_of_count, check_arguments, JOB_STEPS(steps), tell,
-                                           free_tables,       close_all};
-    static struct count_job job = {.output = ATOMIC_FILE_NONE};
-    return job_run(&table, &job, &job.arguments.common, argc, argv);
+    static struct count_job job;
+    const struct arguments *const arguments = &job.arguments.common;
+    job_begin(&options_of_count, &job.arguments, argc, argv);
+    check_arguments(&job);
+    open_input(&job);
+    job_step(STEP_READ);
+    open_output(&job.output, arguments->output, arguments->force, job.format, &job.layout);
+    job_step(STEP_WRITE);
+    count(&job);
+    job_step(STEP_WORK);
+    input_unchanged(&job.input);
+    write_whole(&job.output, job.format, &job.layout, job.counters);
+    atomic_file_publish(&job.output, NULL);
+    job_step(STEP_WRITE);
+    input_release(&job.input);
+    free(job.counters);
+    job_step(STEP_FREE);
+    tell(&job);
+    return EX_OK;
 }

@@ -7,7 +7,6 @@
 #include "values.h"
 
 struct hist_job {
-    struct job base;
     struct hist_arguments arguments;
     struct input_file input, edges, weights;
     struct atomic_file output;
@@ -24,14 +23,14 @@ struct hist_job {
 /* What may be used, and what of it is, before the counts are made. */
 struct memory_budget hist_budget(const struct hist_job *job);
 
-/* Makes the bins that the arguments ask for, which may mean to look at all values, or to read edges. An EX_ code. */
-job_function hist_choose_bins;
+/* Makes the bins that the arguments ask for, which may mean to look at all values, or to read edges. */
+void hist_choose_bins(struct hist_job *job);
 
 /* The width of a bin; 1 of one of an integer. */
 double hist_bin_width(const struct hist_job *job, size_t bin);
 
-/* Makes of the counts what --cumulative and --density ask for. EX_OK, or the exit code after a message. */
-job_function hist_cumulate;
+/* Makes of the counts what --cumulative and --density ask for. */
+void hist_cumulate(struct hist_job *job);
 
 void hist_print_text(const struct hist_job *job); /* a line for each bin: from, to, how many */
 void hist_print_plot(const struct hist_job *job); /* a bar for each bin, from where, how many */

@@ -42,13 +42,13 @@ static void widen_range(table_bins *bins) {
 }
 
 /* The range goes from the least to the greatest value. */
-static int find_range(struct hist_job *job) {
+static void find_range(struct hist_job *job) {
     const table_view values = keys_view(&job->input);
     double low = INFINITY, high = -INFINITY;
     for (size_t i = 0; i < values.rows; i++) {
         const double value = key_as_double(&values, i);
         if (i % LOOK_KEYS == 0)
-            progress_show(&job->base.progress, i, values.rows, i * table_type_size(values.type));
+            progress_show(i, values.rows, i * table_type_size(values.type));
         if (!isfinite(value))
             continue;
         if (value <= low)
@@ -57,31 +57,26 @@ static int find_range(struct hist_job *job) {
             high = rounding(&values, i, value) < 0 ? nextafter(value, INFINITY) : value;
     }
     if (low > high)
-        return fail(EX_DATAERR, "%s: has no finite value to take a range from; --range says one", job->input.name);
+        die(EX_DATAERR, "%s: has no finite value to take a range from; --range says one", job->input.name);
     job->bins.low = low;
     job->bins.high = high;
     widen_range(&job->bins);
-    return EX_OK;
 }
 
-static int read_edges(struct hist_job *job) {
+static void read_edges(struct hist_job *job) {
     const table_type type = job->input.layout.type;
     const struct memory_budget budget = hist_budget(job);
-    int code = open_beside_keys(&job->edges, job->arguments.edges, type, true, &budget);
-    if (code != EX_OK)
-        return code;
+    open_beside_keys(&job->edges, job->arguments.edges, type, true, &budget);
     const table_view edges = keys_view(&job->edges);
     if (edges.type != type)
-        return fail(EX_DATAERR, "%s: its edges are %s, and the values are %s", job->edges.name,
-                    table_type_name(edges.type), table_type_name(type));
+        die(EX_DATAERR, "%s: its edges are %s, and the values are %s", job->edges.name, table_type_name(edges.type),
+            table_type_name(type));
     if (edges.rows < 2 || edges.rows - 1 > TABLE_BINS_MOST)
-        return fail(EX_DATAERR, "%s: has %zu edges, and 2 to %d are needed", job->edges.name, edges.rows,
-                    TABLE_BINS_MOST + 1);
+        die(EX_DATAERR, "%s: has %zu edges, and 2 to %d are needed", job->edges.name, edges.rows, TABLE_BINS_MOST + 1);
     for (size_t i = 0; i < edges.rows; i++)
         if (isnan(key_as_double(&edges, i)) || (i > 0 && key_as_double(&edges, i) < key_as_double(&edges, i - 1)))
-            return fail(EX_DATAERR, "%s: edge %zu is less than the one before it, or not a number", job->edges.name, i);
+            die(EX_DATAERR, "%s: edge %zu is less than the one before it, or not a number", job->edges.name, i);
     job->bins = (table_bins){.kind = TABLE_BINS_EDGES, .count = edges.rows - 1, .edges = edges.data};
-    return EX_OK;
 }
 
 double hist_bin_width(const struct hist_job *job, size_t bin) {
@@ -98,25 +93,27 @@ double hist_bin_width(const struct hist_job *job, size_t bin) {
     return key_as_double(&edges, bin + 1) - key_as_double(&edges, bin);
 }
 
-int hist_choose_bins(void *context) {
-    struct hist_job *job = context;
+void hist_choose_bins(struct hist_job *job) {
     const struct hist_arguments *arguments = &job->arguments;
     const bool bytes = job->input.layout.type == TABLE_U8 && !arguments->has_range;
     job->bins = (table_bins){.kind = TABLE_BINS_EVEN, .count = arguments->bins ? arguments->bins : bytes ? 256 : 10};
     job->bins.low = arguments->has_range ? arguments->range.low : 0;
     job->bins.high = arguments->has_range ? arguments->range.high : 256;
-    if (arguments->edges)
-        return read_edges(job);
+    if (arguments->edges) {
+        read_edges(job);
+        return;
+    }
     if (arguments->has_first) {
         const table_type type = job->input.layout.type;
         if (type_is_float(type))
-            return fail(EX_USAGE, "--first: bins of one integer each are not for %s", table_type_name(type));
+            die(EX_USAGE, "--first: bins of one integer each are not for %s", table_type_name(type));
         if (type != TABLE_U64 && arguments->first > INT64_MAX - (int64_t)(job->bins.count - 1))
-            return fail(EX_USAGE, "--first %lld: the last of %zu bins would be beyond 2^63 - 1",
-                        (long long)arguments->first, job->bins.count);
+            die(EX_USAGE, "--first %lld: the last of %zu bins would be beyond 2^63 - 1", (long long)arguments->first,
+                job->bins.count);
         job->bins.kind = TABLE_BINS_INTEGER;
         job->bins.first = arguments->first;
-        return EX_OK;
+        return;
     }
-    return arguments->has_range || bytes ? EX_OK : find_range(job);
+    if (!arguments->has_range && !bytes)
+        find_range(job);
 }

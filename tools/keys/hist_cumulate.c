@@ -5,11 +5,10 @@
 #include "message.h"
 
 /* The sums of the bins from the first one to each. */
-static int add_up(const struct hist_job *job, void *counts) {
+static void add_up(const struct hist_job *job, void *counts) {
     const table_view row = {counts, job->bins.count, 1, 0, job->count_type};
     const table_scan_options options = {.backend = TABLE_BACKEND_CPU};
-    const table_status status = table_prefix_sum(&row, &row, &options);
-    return status == TABLE_OK ? EX_OK : fail_status(job->input.name, status);
+    die_unless_ok(job->input.name, table_prefix_sum(&row, &row, &options));
 }
 
 static double count_of(const struct hist_job *job, const void *counts, size_t bin) {
@@ -35,16 +34,13 @@ static void make_density(const struct hist_job *job, void *counts) {
     }
 }
 
-int hist_cumulate(void *context) {
-    struct hist_job *job = context;
+void hist_cumulate(struct hist_job *job) {
     const size_t row_bytes = job->bins.count * table_type_size(job->count_type);
-    int code = EX_OK;
-    for (size_t row = 0; row < job->rows_of_bins && code == EX_OK; row++) {
+    for (size_t row = 0; row < job->rows_of_bins; row++) {
         char *const counts = (char *)job->rows + row * row_bytes;
         if (job->arguments.cumulative)
-            code = add_up(job, counts);
-        if (code == EX_OK && job->arguments.density)
+            add_up(job, counts);
+        if (job->arguments.density)
             make_density(job, counts);
     }
-    return code;
 }

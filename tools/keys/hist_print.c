@@ -105,6 +105,6 @@ void hist_print_json(const struct hist_job *job) {
         json_size("chunks", job->report.chunks);
     }
     print_report(&job->report, job->input.layout.bytes);
-    stopwatch_json(&job->base.watch);
+    job_times_json();
     json_end();
 }

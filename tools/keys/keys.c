@@ -21,13 +21,12 @@ struct input_request keys_request(const struct arguments *arguments, struct inpu
     return request;
 }
 
-int open_keys(struct input_file *file, bool pieces, const struct arguments *arguments) {
+void open_keys(struct input_file *file, bool pieces, const struct arguments *arguments) {
     struct input_field fields[BY_MOST];
     struct input_request request = keys_request(arguments, fields);
     request.pieces = pieces;
-    const int code = input_open(file, arguments->inputs[0], &request);
+    input_open(file, arguments->inputs[0], &request);
     file->layout.type = key_type(file->layout.type);
-    return code;
 }
 
 size_t keys_held(const struct input_file *file) {
@@ -35,40 +34,40 @@ size_t keys_held(const struct input_file *file) {
     return input_memory(file) + (file->data && !is_mapped ? file->layout.bytes : 0);
 }
 
-void keys_begin(struct key_pieces *pieces, struct input_file *input, struct memory_budget *budget,
-                struct progress *progress) {
+void keys_begin(struct key_pieces *pieces, struct input_file *input, struct memory_budget *budget) {
     const size_t size = table_type_size(input->layout.type), share = budget->most / READ_SHARE;
     const size_t wanted = input->data ? MAPPED_BYTES : least(share, READ_BYTES);
-    *pieces = (struct key_pieces){.input = input, .progress = progress, .most = wanted > size ? wanted / size : 1};
+    *pieces = (struct key_pieces){.input = input, .most = wanted > size ? wanted / size : 1};
     const size_t buffer = input->data ? 0 : pieces->most * size;
     memory_add(budget, keys_held(input));
     memory_add(budget, buffer);
     budget->buffers += input->buffers + buffer;
 }
 
-int keys_next(struct key_pieces *pieces, size_t wanted, table_view *keys, bool *over) {
+table_view keys_next(struct key_pieces *pieces, size_t wanted, bool *over) {
     struct input_file *input = pieces->input;
     const size_t size = table_type_size(input->layout.type);
-    size_t got = 0;
-    int code = EX_OK;
-    wanted = wanted < pieces->most ? wanted : pieces->most;
+    const char *data = pieces->buffer;
+    size_t got;
+    wanted = least(wanted, pieces->most);
     if (input->data) {
         const size_t left = input->layout.bytes / size - (size_t)pieces->done;
-        got = (left < wanted ? left : wanted) * size;
+        data = (const char *)input->data + pieces->done * size;
+        got = least(left, wanted) * size;
         *over = got == left * size;
-    } else if (!pieces->buffer && !(pieces->buffer = malloc(pieces->most * size))) {
-        return fail(EX_OSERR, "%s: out of memory", input->name);
     } else {
-        code = input_read(input, pieces->buffer, wanted * size, &got);
+        if (!data)
+            data = pieces->buffer = memory_for(input->name, pieces->most * size);
+        got = input_read(input, pieces->buffer, wanted * size);
         *over = got < wanted * size;
-        if (code == EX_OK && *over)
-            code = input_ends(input, input->taken);
+        if (*over)
+            input_ends(input, input->taken);
     }
-    const char *data = input->data ? (const char *)input->data + pieces->done * size : pieces->buffer;
-    *keys = (table_view){.data = (void *)(uintptr_t)data, .rows = got / size, .columns = 1, .type = input->layout.type};
-    pieces->done += keys->rows;
-    progress_show(pieces->progress, pieces->done, input->rows_known ? keys_view(input).rows : 0, pieces->done * size);
-    return code;
+    const table_view keys = {
+        .data = (void *)(uintptr_t)data, .rows = got / size, .columns = 1, .type = input->layout.type};
+    pieces->done += keys.rows;
+    progress_show(pieces->done, input->rows_known ? keys_view(input).rows : 0, pieces->done * size);
+    return keys;
 }
 
 void add_report(table_pipeline_report *sum, const table_pipeline_report *report) {
@@ -91,11 +90,11 @@ void keys_request_rest(struct input_request *request, const struct memory_budget
     request->used = budget->most - request->memory;
 }
 
-int open_beside_keys(struct input_file *file, const char *path, table_type type, bool own,
-                     const struct memory_budget *budget) {
+void open_beside_keys(struct input_file *file, const char *path, table_type type, bool own,
+                      const struct memory_budget *budget) {
     struct input_request request = {.type = type, .columns = 1, .type_is_a_hint = true, .whole = true, .own = own};
     keys_request_rest(&request, budget);
-    return input_open(file, path, &request);
+    input_open(file, path, &request);
 }
 
 table_view keys_view(const struct input_file *file) {
@@ -126,31 +125,30 @@ double key_as_double(const table_view *keys, size_t i) {
 }
 
 /* The values of the layout, whole rows at a time. */
-static int write_rows(struct atomic_file *file, const struct output_format *format, const struct table_layout *layout,
-                      const void *data, struct progress *progress) {
+static void write_rows(struct atomic_file *file, const struct output_format *format, const struct table_layout *layout,
+                       const void *data) {
     const size_t element = layout_element_bytes(layout), row = layout->columns * element;
     const size_t step = row > 0 && row < WRITE_BYTES ? WRITE_BYTES / row * row : row;
-    int code = EX_OK;
-    for (size_t done = 0, more; done < layout->bytes && code == EX_OK; done += more) {
+    for (size_t done = 0, more; done < layout->bytes; done += more) {
         more = layout->bytes - done < step ? layout->bytes - done : step;
-        code = write_values(file, format, layout, done / element, (const char *)data + done, more);
-        progress_show(progress, (done + more) / row, layout->rows, done + more);
+        write_values(file, format, layout, done / element, (const char *)data + done, more);
+        progress_show((done + more) / row, layout->rows, done + more);
     }
-    return code;
 }
 
-int write_whole(struct atomic_file *file, const struct output_format *format, const struct table_layout *layout,
-                const void *data, struct progress *progress) {
-    const int code = write_header(file, format, layout);
-    return code == EX_OK ? write_rows(file, format, layout, data, progress) : code;
+void write_whole(struct atomic_file *file, const struct output_format *format, const struct table_layout *layout,
+                 const void *data) {
+    write_header(file, format, layout);
+    write_rows(file, format, layout, data);
 }
 
-int write_as(struct atomic_file *file, const struct output_format *format, const struct input_file *like,
-             const void *data, struct progress *progress) {
+void write_as(struct atomic_file *file, const struct output_format *format, const struct input_file *like,
+              const void *data) {
     if (!like->header || format != &output_npy)
-        return write_whole(file, format, &like->layout, data, progress);
-    const int code = atomic_file_write(file, like->header, like->layout.offset);
-    return code == EX_OK ? write_rows(file, format, &like->layout, data, progress) : code;
+        write_header(file, format, &like->layout);
+    else
+        atomic_file_write(file, like->header, like->layout.offset);
+    write_rows(file, format, &like->layout, data);
 }
 
 void print_report(const table_pipeline_report *report, size_t bytes) {

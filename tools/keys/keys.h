@@ -16,15 +16,14 @@ struct input_request keys_request(const struct arguments *arguments, struct inpu
 table_type key_type(table_type type);
 
 /* Opens them; or, in pieces, to be looked at once, from the first to the last: a file is mapped, and what cannot be
- * mapped as it is is read, and has no data yet. As input_open(). */
-int open_keys(struct input_file *file, bool pieces, const struct arguments *arguments);
+ * mapped as it is is read, and has no data yet. */
+void open_keys(struct input_file *file, bool pieces, const struct arguments *arguments);
 
 /* Keys that are looked at one piece after the other. */
 struct key_pieces {
     struct input_file *input;
     char *buffer; /* of input without data; free() it */
-    struct progress *progress;
-    size_t most; /* keys of a piece, at most */
+    size_t most;  /* keys of a piece, at most */
     uint64_t done;
 };
 
@@ -32,12 +31,10 @@ struct key_pieces {
 size_t keys_held(const struct input_file *file);
 
 /* Adds what the keys take in memory to what is used, beside what is mapped. */
-void keys_begin(struct key_pieces *pieces, struct input_file *input, struct memory_budget *budget,
-                struct progress *progress);
+void keys_begin(struct key_pieces *pieces, struct input_file *input, struct memory_budget *budget);
 
-/* The next keys, up to `wanted` of them, at most pieces->most; *over: none come after them. Shows how far it is. As
- * input_read(). */
-int keys_next(struct key_pieces *pieces, size_t wanted, table_view *keys, bool *over);
+/* The next keys, up to `wanted` of them, at most pieces->most; *over: none come after them. Shows how far it is. */
+table_view keys_next(struct key_pieces *pieces, size_t wanted, bool *over);
 
 /* Adds the times of a call to the times of the calls before it. */
 void add_report(table_pipeline_report *sum, const table_pipeline_report *report);
@@ -47,8 +44,8 @@ void keys_request_rest(struct input_request *request, const struct memory_budget
 
 /* Opens a file that goes with the keys, in what is left of memory, and is of this type if it is raw. `own` as in a
  * request. */
-int open_beside_keys(struct input_file *file, const char *path, table_type type, bool own,
-                     const struct memory_budget *budget);
+void open_beside_keys(struct input_file *file, const char *path, table_type type, bool own,
+                      const struct memory_budget *budget);
 
 /* All its values as one column. */
 table_view keys_view(const struct input_file *file);
@@ -60,13 +57,13 @@ const char *list_text(const struct input_file *file, char text[LIST_TEXT]);
 /* Value i of a column, rounded if it is one of 64 bits. */
 double key_as_double(const table_view *keys, size_t i);
 
-/* The header and the bytes. As atomic_file_write(). */
-int write_whole(struct atomic_file *file, const struct output_format *format, const struct table_layout *layout,
-                const void *data, struct progress *progress);
+/* The header and the bytes. */
+void write_whole(struct atomic_file *file, const struct output_format *format, const struct table_layout *layout,
+                 const void *data);
 
 /* write_whole() for data that have the layout of the input `like`, and in a .npy also its header, byte for byte. */
-int write_as(struct atomic_file *file, const struct output_format *format, const struct input_file *like,
-             const void *data, struct progress *progress);
+void write_as(struct atomic_file *file, const struct output_format *format, const struct input_file *like,
+              const void *data);
 
 /* What the report says, as members of the object that is being printed. */
 void print_report(const table_pipeline_report *report, size_t bytes);

@@ -5,7 +5,6 @@
 #include "keys.h"
 
 struct sort_job {
-    struct job base;
     struct sort_arguments arguments;
     struct input_file input, value_file;
     struct atomic_file output, value_output;
@@ -22,16 +21,16 @@ struct sort_job {
 };
 
 /* After the input was opened and job->by says which fields were found: chooses the columns or fields that the rows are
- * sorted by. EX_OK, or the exit code after a message. */
-int sort_choose_keys(struct sort_job *job);
+ * sorted by. */
+void sort_choose_keys(struct sort_job *job);
 
 /* Bytes of each key, of those that are brought together; 0: the rows are keys. */
 size_t sort_key_bytes(const struct sort_job *job);
 
-/* *most: bytes of memory that the library takes for a sort. EX_OK, or the exit code after a message. */
-int sort_scratch(const struct sort_job *job, size_t *most);
+/* Bytes of memory that the library takes for a sort. */
+size_t sort_scratch(const struct sort_job *job);
 
-/* Sorts what is in memory. EX_OK, or the exit code after a message. */
-job_function sort_rows;
+/* Sorts what is in memory. */
+void sort_rows(struct sort_job *job);
 
 #endif

@@ -17,57 +17,52 @@ struct moved {
 };
 
 /* The only column of a table that has no more, or one for each --by that is no field. */
-static int choose_column(const struct sort_job *job, const char *by, struct input_field *field) {
+static void choose_column(const struct sort_job *job, const char *by, struct input_field *field) {
     const struct table_layout *layout = &job->input.layout;
     uint64_t column = 0;
     char meant[GUESS_LONGEST + 32] = "";
     if (*field->meant)
         snprintf(meant, sizeof meant, "; did you mean '%s'?", field->meant);
+    if (!layout->type && by)
+        die(EX_USAGE, "%s: --by %s: its records have no such field%s", job->input.name, by, meant);
     if (!layout->type)
-        return by ? fail(EX_USAGE, "%s: --by %s: its records have no such field%s", job->input.name, by, meant)
-                  : fail(EX_USAGE, "%s: has records, which stay whole: --by FIELD says what to sort them by",
-                         job->input.name);
+        die(EX_USAGE, "%s: has records, which stay whole: --by FIELD says what to sort them by", job->input.name);
     if (layout->columns == 0)
-        return fail(EX_DATAERR, "%s: has no columns that its rows could be sorted by", job->input.name);
+        die(EX_DATAERR, "%s: has no columns that its rows could be sorted by", job->input.name);
     if (!by && layout->columns > 1)
-        return fail(EX_USAGE,
-                    "%s: has %zu columns, and its rows stay whole: --by COLUMN, from 0 on, says what to sort them by",
-                    job->input.name, layout->columns);
+        die(EX_USAGE, "%s: has %zu columns, and its rows stay whole: --by COLUMN, from 0 on, says what to sort them by",
+            job->input.name, layout->columns);
     if (by && (!parse_number(by, SIZE_MAX, &column) || column >= layout->columns))
-        return fail(EX_USAGE, "%s: --by %s: is none of its columns, 0 to %zu%s", job->input.name, by,
-                    layout->columns - 1, meant);
+        die(EX_USAGE, "%s: --by %s: is none of its columns, 0 to %zu%s", job->input.name, by, layout->columns - 1,
+            meant);
     *field = (struct input_field){
         .type = layout->type, .values = 1, .offset = (size_t)column * table_type_size(layout->type)};
-    return EX_OK;
 }
 
-int sort_choose_keys(struct sort_job *job) {
+void sort_choose_keys(struct sort_job *job) {
     const struct sort_arguments *arguments = &job->arguments;
     const struct table_layout *layout = &job->input.layout;
     if (!layout->type && layout->columns > 1)
-        return fail(EX_DATAERR, "%s: has rows of %zu records, and such rows have no key", job->input.name,
-                    layout->columns);
+        die(EX_DATAERR, "%s: has rows of %zu records, and such rows have no key", job->input.name, layout->columns);
     job->by_count = arguments->by.count > 0 ? arguments->by.count : 1;
     for (unsigned i = 0; i < job->by_count; i++) {
-        const int code = job->by[i].found ? EX_OK : choose_column(job, arguments->by.list[i], &job->by[i]);
-        if (code != EX_OK)
-            return code;
+        if (!job->by[i].found)
+            choose_column(job, arguments->by.list[i], &job->by[i]);
         if (job->by[i].type > TABLE_F64 && job->by[i].found)
-            return fail(EX_DATAERR, "%s: field '%s' is %s, which no keys are", job->input.name, job->by[i].name,
-                        table_type_name(job->by[i].type));
+            die(EX_DATAERR, "%s: field '%s' is %s, which no keys are", job->input.name, job->by[i].name,
+                table_type_name(job->by[i].type));
         if (job->by[i].type > TABLE_F64)
-            return fail(EX_DATAERR, "%s: is %s, which no keys are", job->input.name, table_type_name(job->by[i].type));
+            die(EX_DATAERR, "%s: is %s, which no keys are", job->input.name, table_type_name(job->by[i].type));
     }
     const struct input_field *first = &job->by[0];
     const size_t size = table_type_size(first->type), width = 8 * size;
     const bool lone = job->by_count == 1 && first->values == 1;
     if ((arguments->has_bits || arguments->first_bit) && !lone)
-        return fail(EX_USAGE, "--first-bit and --bits are for one key of one value");
+        die(EX_USAGE, "--first-bit and --bits are for one key of one value");
     if (arguments->first_bit >= width || arguments->bits > width - arguments->first_bit)
-        return fail(EX_USAGE, "--first-bit %u and --bits %u: keys of %s have %zu bits", arguments->first_bit,
-                    arguments->bits, table_type_name(first->type), width);
+        die(EX_USAGE, "--first-bit %u and --bits %u: keys of %s have %zu bits", arguments->first_bit, arguments->bits,
+            table_type_name(first->type), width);
     job->row_is_key = lone && size == job->row_bytes && !first->swapped;
-    return EX_OK;
 }
 
 /* Bytes of each key, of those that are brought together; 0: the rows are keys. */
@@ -94,9 +89,9 @@ static table_sort_options sort_options(const struct sort_job *job) {
                                 .bits = arguments->bits};
 }
 
-/* *most: at least the bytes that the library takes for a sort by keys of this type which moves values of `value_bytes`
+/* At least the bytes that the library takes for a sort by keys of this type which moves values of `value_bytes`
  * bytes. It is asked before there are any, with addresses that are never read. */
-static int scratch_of(const struct sort_job *job, table_type type, size_t value_bytes, size_t *most) {
+static size_t scratch_of(const struct sort_job *job, table_type type, size_t value_bytes) {
     enum { APART = TABLE_WORKSPACE_ALIGNMENT };
     const size_t keys_end = job->rows * table_type_size(type) / APART * APART + 2 * APART;
     const table_view keys = {.data = (void *)(uintptr_t)APART, .rows = job->rows, .columns = 1, .type = type};
@@ -104,46 +99,33 @@ static int scratch_of(const struct sort_job *job, table_type type, size_t value_
     table_sort_options options = sort_options(job);
     size_t bytes = 0;
     if (options.run.backend == TABLE_BACKEND_CUDA) /* it is memory of the device */
-        return EX_OK;
+        return 0;
     options.run.backend = TABLE_BACKEND_CPU;
-    const table_status status = table_radix_sort_workspace(&keys, values, value_bytes, &options, &bytes);
-    *most = bytes > *most ? bytes : *most;
-    return status == TABLE_OK ? EX_OK : fail_status(job->input.name, status);
+    die_unless_ok(job->input.name, table_radix_sort_workspace(&keys, values, value_bytes, &options, &bytes));
+    return bytes;
 }
 
-int sort_scratch(const struct sort_job *job, size_t *most) {
+size_t sort_scratch(const struct sort_job *job) {
     const bool argsort = job->arguments.argsort, moves_rows = !job->row_is_key && (!argsort || key_values(job) > 1);
     const size_t beside = argsort ? table_type_size(job->order_layout.type) : job->value_bytes;
-    int code = EX_OK;
-    *most = 0;
-    for (unsigned i = 0; i < job->by_count && code == EX_OK; i++) {
-        code = scratch_of(job, job->by[i].type, beside, most);
-        if (code == EX_OK && moves_rows)
-            code = scratch_of(job, job->by[i].type, job->row_bytes, most);
+    size_t most = 0;
+    for (unsigned i = 0; i < job->by_count; i++) {
+        const size_t own = scratch_of(job, job->by[i].type, beside);
+        const size_t rows = moves_rows ? scratch_of(job, job->by[i].type, job->row_bytes) : 0;
+        most = own > most ? own : most;
+        most = rows > most ? rows : most;
     }
-    return code;
+    return most;
 }
 
-static int make_order(struct sort_job *job) {
-    if (!job->arguments.argsort)
-        return EX_OK;
-    job->order = memory_allocate(job->order_layout.bytes);
-    if (!job->order)
-        return fail(EX_OSERR, "%s: out of memory for %zu bytes", job->input.name, job->order_layout.bytes);
+static void make_order(struct sort_job *job) {
+    job->order = memory_for(job->input.name, job->order_layout.bytes);
     for (size_t i = 0; i < job->rows; i++) {
         if (job->order_layout.type == TABLE_U32)
             ((uint32_t *)job->order)[i] = (uint32_t)i;
         else
             ((uint64_t *)job->order)[i] = i;
     }
-    return EX_OK;
-}
-
-static int make_keys(struct sort_job *job) {
-    if (job->row_is_key)
-        return EX_OK;
-    job->keys = memory_allocate(job->rows * sort_key_bytes(job));
-    return job->keys ? EX_OK : fail(EX_OSERR, "%s: out of memory for the keys of its rows", job->input.name);
 }
 
 #define TAKE(TYPE)                                                                                                     \
@@ -176,7 +158,7 @@ static table_view take_keys(struct sort_job *job, const struct input_field *fiel
 
 /* Moves what is to be moved into the order of one column. Rows come last, as the keys are taken from them; where the
  * order alone is written, the rows need not follow the last column. */
-static int sort_by_column(struct sort_job *job, const struct input_field *field, size_t offset, bool is_last) {
+static void sort_by_column(struct sort_job *job, const struct input_field *field, size_t offset, bool is_last) {
     table_pipeline_report report;
     table_sort_options options = sort_options(job);
     options.run.report = &report;
@@ -192,27 +174,22 @@ static int sort_by_column(struct sort_job *job, const struct input_field *field,
         moved[count++] = (struct moved){NULL, 0};
     for (unsigned i = 0; i < count; i++) {
         const table_view keys = take_keys(job, field, offset);
-        const table_status status = table_radix_sort(&keys, moved[i].data, moved[i].bytes, &options);
-        if (status != TABLE_OK)
-            return fail_status(job->input.name, status);
+        die_unless_ok(job->input.name, table_radix_sort(&keys, moved[i].data, moved[i].bytes, &options));
         add_report(&job->report, &report);
     }
-    return EX_OK;
 }
 
 /* The least significant column comes first: each sort leaves rows alike in the order of those before it. */
-int sort_rows(void *context) {
-    struct sort_job *job = context;
-    int code = make_order(job);
-    if (code == EX_OK)
-        code = make_keys(job);
+void sort_rows(struct sort_job *job) {
+    if (job->arguments.argsort)
+        make_order(job);
+    if (!job->row_is_key)
+        job->keys = memory_for(job->input.name, job->rows * sort_key_bytes(job));
     for (unsigned i = job->by_count; i-- > 0;) {
         const struct input_field *field = &job->by[i];
         const size_t size = table_type_size(field->type);
-        for (size_t value = field->values; value-- > 0 && code == EX_OK;)
-            code = sort_by_column(job, field, field->offset + value * size, i == 0 && value == 0);
+        for (size_t value = field->values; value-- > 0;)
+            sort_by_column(job, field, field->offset + value * size, i == 0 && value == 0);
     }
     free(job->keys);
-    job->keys = NULL;
-    return code;
 }

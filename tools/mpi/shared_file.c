@@ -110,10 +110,12 @@ int shared_output_write(const struct shared_output *output, size_t offset, const
     return ranks_code(code);
 }
 
+static void publish(void *file) { atomic_file_publish(file, NULL); }
+
 int shared_output_close(struct shared_output *output, int code) {
     code = ranks_code(code);
     if (this_rank() == 0 && code == EX_OK)
-        code = atomic_file_publish(output->file, NULL);
+        code = attempt(publish, output->file);
     if (this_rank() == 0)
         atomic_file_discard(output->file);
     code = ranks_code(code);

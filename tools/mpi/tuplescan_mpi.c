@@ -23,6 +23,9 @@ struct facts {
 };
 
 struct job {
+    int argc;
+    char **argv;
+    bool goes_on; /* there is more to do than to print the help */
     int rank, ranks;
     struct scan_arguments arguments;
     struct facts facts;
@@ -76,45 +79,39 @@ static int check_alike(const struct scan_arguments *arguments) {
     return ranks_code(code);
 }
 
-/* Rank 0 complains first, and the others only where they find something else. */
-static int parse(struct job *job, int argc, char **argv) {
-    int code = job->rank == 0 ? options_parse(&options_of_ranks, &job->arguments, argc, argv) : GO_ON;
+static void parse_own(void *context) {
+    struct job *job = context;
+    options_parse(&options_of_ranks, &job->arguments, job->argc, job->argv);
+    job->goes_on = true;
+}
+
+/* Rank 0 complains first, and the others only where they find something else. EX_OK without job->goes_on: rank 0 has
+ * printed the help. */
+static int parse(struct job *job) {
+    int code = job->rank == 0 ? attempt(parse_own, job) : EX_OK;
     MPI_Bcast(&code, 1, MPI_INT, 0, MPI_COMM_WORLD);
-    if (code != GO_ON)
+    MPI_Bcast(&job->goes_on, 1, MPI_C_BOOL, 0, MPI_COMM_WORLD);
+    if (code != EX_OK || !job->goes_on)
         return code;
-    if (job->rank != 0)
-        code = options_parse(&options_of_ranks, &job->arguments, argc, argv);
-    code = ranks_code(code == GO_ON ? EX_OK : code);
-    code = code == EX_OK ? check_alike(&job->arguments) : code;
-    return code == EX_OK ? GO_ON : code;
+    code = ranks_code(job->rank != 0 ? attempt(parse_own, job) : EX_OK);
+    return code == EX_OK ? check_alike(&job->arguments) : code;
 }
 
-static int check_arguments(const struct scan_arguments *arguments) {
-    if (!arguments->common.output)
-        return fail(EX_USAGE, "-o OUTPUT is missing");
-    return check_outputs(&arguments->common, NULL, NULL, NULL);
-}
-
-static int look_at_input(struct job *job) {
+static void look_at_input(struct job *job) {
     const struct scan_arguments *arguments = &job->arguments;
     struct facts *facts = &job->facts;
-    int code = start_input(&job->input, arguments->common.inputs[0], 0, NULL, arguments);
-    if (code != EX_OK)
-        return code;
+    start_input(&job->input, arguments->common.inputs[0], 0, NULL, arguments);
     if (!job->input.is_regular)
-        return fail(EX_NOINPUT, "%s: is not a file that ranks can read, each its own share", job->input.name);
+        die(EX_NOINPUT, "%s: is not a file that ranks can read, each its own share", job->input.name);
     if (!input_is_plain(&job->input))
-        return fail(
-            EX_DATAERR,
+        die(EX_DATAERR,
             "%s: is big-endian, in Fortran order, in an archive, or text, which ranks do not read: tuplescan scan "
             "does",
             job->input.name);
     facts->in = job->input.layout;
-    code = lay_out_sums(arguments, &job->input, job->input.name, facts->in.rows, &facts->out);
-    if (code != EX_OK)
-        return code;
+    lay_out_sums(arguments, &job->input, job->input.name, facts->in.rows, &facts->out);
     facts->checked = !arguments->wrap && !type_is_float(facts->out.type);
-    return read_row(arguments->carry_in, table_sum_type(facts->out.type), facts->in.columns, &job->carry_in);
+    job->carry_in = read_row(arguments->carry_in, table_sum_type(facts->out.type), facts->in.columns);
 }
 
 /* To all ranks, though one alone begins the sum. */
@@ -131,30 +128,31 @@ static int share_carry_in(struct job *job) {
     return EX_OK;
 }
 
-static int begin_output(struct job *job) {
+static void begin_output(struct job *job) {
     const struct scan_arguments *arguments = &job->arguments;
     const struct output_format *format =
         output_format_for(arguments->common.output, arguments->common.output_format, job->input.format->output);
     if (format->delimiter)
-        return fail(EX_USAGE, "-o %s: ranks write no text: tuplescan scan does", arguments->common.output);
-    int code = open_output(&job->output, arguments->common.output, arguments->common.force, format, &job->facts.out);
-    if (code == EX_OK && !job->output.direct)
-        code = write_header(&job->output, format, &job->facts.out);
+        die(EX_USAGE, "-o %s: ranks write no text: tuplescan scan does", arguments->common.output);
+    open_output(&job->output, arguments->common.output, arguments->common.force, format, &job->facts.out);
+    if (!job->output.direct)
+        write_header(&job->output, format, &job->facts.out);
     job->facts.out_offset = job->output.written;
-    return code;
 }
 
 /* What rank 0 does before all others know what there is to do. */
+static void begin_for_all(void *context) {
+    struct job *job = context;
+    if (!job->arguments.common.output)
+        die(EX_USAGE, "-o OUTPUT is missing");
+    check_outputs(&job->arguments.common, NULL, NULL, NULL);
+    look_at_input(job);
+    begin_output(job);
+}
+
 static int begin(struct job *job) {
-    int code = EX_OK;
-    if (job->rank == 0) {
-        code = check_arguments(&job->arguments);
-        if (code == EX_OK)
-            code = look_at_input(job);
-        if (code == EX_OK)
-            code = begin_output(job);
-    }
-    code = shared_output_open(&job->shared, &job->output, code);
+    const int begun = job->rank == 0 ? attempt(begin_for_all, job) : EX_OK;
+    const int code = shared_output_open(&job->shared, &job->output, begun);
     if (code != EX_OK)
         return code;
     MPI_Bcast(&job->facts, sizeof job->facts, MPI_BYTE, 0, MPI_COMM_WORLD);
@@ -203,16 +201,16 @@ static int sum_share(struct job *job) {
 }
 
 /* Whether the file that rank 0 has open is still the one of that name, which all ranks have read. */
-static int input_is_in_place(const struct job *job) {
-    const struct input_file *input = &job->input;
-    return transfer_is_named(input->fd, job->arguments.common.inputs[0])
-               ? input_unchanged(input)
-               : fail(EX_IOERR, "%s: was replaced while it was read", input->name);
+static void input_is_in_place(void *context) {
+    const struct job *job = context;
+    if (!transfer_is_named(job->input.fd, job->arguments.common.inputs[0]))
+        die(EX_IOERR, "%s: was replaced while it was read", job->input.name);
+    input_unchanged(&job->input);
 }
 
 static int write_share(struct job *job) {
     const size_t bytes = row_bytes(&job->facts.out);
-    const int code = ranks_code(job->rank == 0 ? input_is_in_place(job) : EX_OK);
+    const int code = ranks_code(job->rank == 0 ? attempt(input_is_in_place, job) : EX_OK);
     return code == EX_OK ? shared_output_write(&job->shared, job->facts.out_offset + job->first * bytes, job->sums,
                                                (job->rows + job->more) * bytes)
                          : code;
@@ -250,12 +248,12 @@ static int report(const struct job *job, double seconds) {
 }
 
 static int scan(int argc, char **argv) {
-    struct job job = {.output = ATOMIC_FILE_NONE};
+    struct job job = {.argc = argc, .argv = argv, .output = ATOMIC_FILE_NONE};
     const double begun = MPI_Wtime();
     MPI_Comm_rank(MPI_COMM_WORLD, &job.rank);
     MPI_Comm_size(MPI_COMM_WORLD, &job.ranks);
-    int code = parse(&job, argc, argv);
-    if (code != GO_ON)
+    int code = parse(&job);
+    if (code != EX_OK || !job.goes_on)
         return code;
     code = begin(&job);
     if (code == EX_OK)
@@ -278,7 +276,7 @@ static int complete(int argc, char **argv) {
     if (argc > 3 && strcmp(argv[2], "scan") == 0) {
         char *words[] = {argv[2], argv[1]};
         memcpy(argv + 1, words, sizeof words);
-        return options_parse(&options_of_ranks, &unused, argc - 1, argv + 1);
+        options_parse(&options_of_ranks, &unused, argc - 1, argv + 1);
     }
     if (argc > 3)
         return EX_OK;

@@ -4,7 +4,6 @@
 
 #include <tuplescan/table.h>
 
-#include "message.h"
 #include "options/option.h"
 #include "words.h"
 
@@ -140,7 +139,7 @@ static void complete_value(const char *begun, const char *option) {
         complete_word(begun, table_type_name((table_type)type), "");
 }
 
-int options_complete(const struct option_table *table, int argc, char **argv) {
+void options_complete(const struct option_table *table, int argc, char **argv) {
     const char *begun = argc > 2 ? argv[argc - 1] : "", *before = argc > 3 ? argv[argc - 2] : "";
     if (strcmp(begun, "=") == 0) { /* bash makes three words of --option=value */
         begun = "";
@@ -150,12 +149,11 @@ int options_complete(const struct option_table *table, int argc, char **argv) {
     const struct option_row *option = find_option(table, before);
     if (option && option->argument && option->take != ignore_option) {
         complete_value(begun, option->name);
-        return EX_OK;
+        return;
     }
     for (unsigned i = 0; *begun == '-' && i < table->count; i++)
         if (table->rows[i].name && table->rows[i].take != ignore_option)
             complete_option(&table->rows[i], begun);
     if (*begun == '-')
         complete_word(begun, "--help", "");
-    return EX_OK;
 }

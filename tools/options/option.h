@@ -6,8 +6,8 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* Puts the value of --`option` where it belongs. EX_OK, or the exit code after a message. */
-typedef int option_taker(const char *option, char *text, void *place);
+/* Puts the value of --`option` where it belongs. */
+typedef void option_taker(const char *option, char *text, void *place);
 
 struct option_row {
     const char *name;     /* NULL: the row is text that stands between options in the help */
@@ -31,14 +31,14 @@ struct option_table {
     option_names *apart; /* options that do not go together: the first of a row with any other; NULL names end it */
 };
 
-enum { GO_ON = -1, OPTIONS_HELP = -2, ANY_OPERANDS = -1 };
+enum { ANY_OPERANDS = -1 };
 
 /* The tables of all commands but bench, to say which command takes an option that this one does not; NULL ends them. */
 extern const struct option_table *const option_tables[];
 
-/* Parses the options and operands of the command argv[0] into `arguments`, which begin with a struct arguments. GO_ON,
- * or the exit code: after --help and --complete, and after an error, which prints one line. */
-int options_parse(const struct option_table *table, void *arguments, int argc, char **argv);
+/* Parses the options and operands of the command argv[0] into `arguments`, which begin with a struct arguments. After
+ * --help and --complete the command ends. */
+void options_parse(const struct option_table *table, void *arguments, int argc, char **argv);
 
 /* Prints the help. */
 void options_help(const struct option_table *table, FILE *to);
@@ -51,8 +51,8 @@ bool is_completion(int argc, char **argv);
 /* Prints `name`, and what is said about it, if it begins as `begun` does. */
 void complete_word(const char *begun, const char *name, const char *about);
 
-/* Completes the last of the words after --complete: an option, or the value of one. Returns EX_OK. */
-int options_complete(const struct option_table *table, int argc, char **argv);
+/* Completes the last of the words after --complete: an option, or the value of one. */
+void options_complete(const struct option_table *table, int argc, char **argv);
 
 /* Of options that have no effect any more, in no help, and are errors from 0.2 on. */
 option_taker ignore_option;

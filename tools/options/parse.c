@@ -28,16 +28,16 @@ static const struct option_row *row_at(const struct option_table *table, unsigne
 }
 
 /* `value`: NULL for an option that takes none. */
-static int take_option(const struct line *line, const struct option_row *row, char *value) {
+static void take_option(const struct line *line, const struct option_row *row, char *value) {
     char *const arguments = line->arguments;
     if (row == &help_row) {
         options_help(line->table, stdout);
-        return OPTIONS_HELP;
+        command_end(EX_OK);
     }
     ((struct arguments *)line->arguments)->given[row - line->table->rows] = value ? value : "";
     if (row->has)
         *(bool *)(arguments + row->has) = true;
-    return row->take(row->name, value, arguments + row->place);
+    row->take(row->name, value, arguments + row->place);
 }
 
 /* How many options may be meant by the first `length` letters of a name, *row being one; `list` names them. */
@@ -70,18 +70,18 @@ static bool takes(const struct option_table *table, const char *name, size_t len
 static bool may_be_file(const char *word) { return strpbrk(word, "./") || access(word, F_OK) == 0; }
 
 /* `shown`: what is no option, and `name` what may have been meant by it. */
-static int no_such_option(const struct line *line, const char *shown, const char *name) {
+static _Noreturn void no_such_option(const struct line *line, const char *shown, const char *name) {
     struct guess guess = guess_what(name, strcspn(name, "="));
     for (unsigned i = 0; i <= line->table->count; i++)
         if (row_at(line->table, i))
             guess_consider(&guess, row_at(line->table, i)->name);
     if (guess.best)
-        return fail(EX_USAGE, "%s: no such option; did you mean --%s?", shown, guess.best);
-    return fail(EX_USAGE, "%s: no such option; see tuplescan help %s", shown, line->argv[0]);
+        die(EX_USAGE, "%s: no such option; did you mean --%s?", shown, guess.best);
+    die(EX_USAGE, "%s: no such option; see tuplescan help %s", shown, line->argv[0]);
 }
 
 /* A name that no option has, or more than one. `list`: of the options that it may be short for, if there are any. */
-static int refuse_name(const struct line *line, const char *word, int length, const char *list) {
+static _Noreturn void refuse_name(const struct line *line, const char *word, int length, const char *list) {
     const bool is_other = strcmp(line->table->command, line->argv[0]) != 0; /* tuplescan-mpi, which has a scan, too */
     char others[100] = "";
     size_t used = 0;
@@ -90,66 +90,63 @@ static int refuse_name(const struct line *line, const char *word, int length, co
             used += (size_t)snprintf(others + used, sizeof others - used, "%s%s", used ? ", " : "",
                                      option_tables[i]->command);
     if (used > 0)
-        return fail(EX_USAGE, "%.*s: is not for %s, but for %s%s", length + 2, word, line->table->command,
-                    is_other ? "tuplescan " : "", others);
+        die(EX_USAGE, "%.*s: is not for %s, but for %s%s", length + 2, word, line->table->command,
+            is_other ? "tuplescan " : "", others);
     if (*list)
-        return fail(EX_USAGE, "%.*s: ambiguous, as there are %s", length + 2, word, list);
-    return may_be_file(word) ? fail(EX_USAGE, "%s: no such option; if it is a file, write ./%s", word, word)
-                             : no_such_option(line, word, word + 2);
+        die(EX_USAGE, "%.*s: ambiguous, as there are %s", length + 2, word, list);
+    if (may_be_file(word))
+        die(EX_USAGE, "%s: no such option; if it is a file, write ./%s", word, word);
+    no_such_option(line, word, word + 2);
 }
 
 /* --NAME, --NAME=VALUE or --NAME VALUE, the name being as long as it has to be. */
-static int take_name(struct line *line, char *word) {
+static void take_name(struct line *line, char *word) {
     const size_t length = strcspn(word + 2, "=");
     const struct option_row *row = NULL;
     char list[400], *value = word[2 + length] ? word + 3 + length : NULL;
     if (find_name(line->table, word + 2, length, &row, list, sizeof list) != 1)
-        return refuse_name(line, word, (int)length, list);
+        refuse_name(line, word, (int)length, list);
     if (!row->argument && value)
-        return fail(EX_USAGE, "%.*s: takes no value", (int)length + 2, word);
+        die(EX_USAGE, "%.*s: takes no value", (int)length + 2, word);
     if (row->argument && !value && line->at == line->argc)
-        return fail(EX_USAGE, "%s: needs a value", word);
-    return take_option(line, row, row->argument && !value ? line->argv[line->at++] : value);
+        die(EX_USAGE, "%s: needs a value", word);
+    take_option(line, row, row->argument && !value ? line->argv[line->at++] : value);
 }
 
 /* -X, or several letters, the last of which may have its value right after it. */
-static int take_letters(struct line *line, char *word) {
-    int code = EX_OK;
+static void take_letters(struct line *line, char *word) {
     if (strlen(word) > 2 && !line->like_a_file && may_be_file(word))
         line->like_a_file = word;
-    for (char *letter = word + 1; *letter && code == EX_OK; letter++) {
+    for (char *letter = word + 1; *letter; letter++) {
         const char shown[] = {'-', *letter, '\0'};
         unsigned i = 0;
         while (i <= line->table->count && !(row_at(line->table, i) && row_at(line->table, i)->letter == *letter))
             i++;
         if (i > line->table->count && strlen(word) > 2 && may_be_file(word))
-            return fail(EX_USAGE, "%s: no such option; if %s is a file, write ./%s", shown, word, word);
+            die(EX_USAGE, "%s: no such option; if %s is a file, write ./%s", shown, word, word);
         if (i > line->table->count)
-            return no_such_option(line, shown, strlen(word) > 2 ? word + 1 : "");
+            no_such_option(line, shown, strlen(word) > 2 ? word + 1 : "");
         const struct option_row *row = row_at(line->table, i);
         if (row->argument && !letter[1] && line->at == line->argc)
-            return fail(EX_USAGE, "%s: needs a value", shown);
+            die(EX_USAGE, "%s: needs a value", shown);
+        take_option(line, row, !row->argument ? NULL : letter[1] ? letter + 1 : line->argv[line->at++]);
         if (row->argument)
-            return take_option(line, row, letter[1] ? letter + 1 : line->argv[line->at++]);
-        code = take_option(line, row, NULL);
+            return;
     }
-    return code;
 }
 
 /* All words: options, and between them operands, and after -- operands alone. */
-static int take_words_of(struct line *line) {
+static void take_words_of(struct line *line) {
     bool has_options = true;
-    int code = EX_OK;
-    while (code == EX_OK && line->at < line->argc) {
+    while (line->at < line->argc) {
         char *const word = line->argv[line->at++];
         if (!has_options || word[0] != '-' || word[1] == '\0')
             line->argv[++line->operands] = word;
         else if (strcmp(word, "--") == 0)
             has_options = false;
         else
-            code = word[1] == '-' ? take_name(line, word) : take_letters(line, word);
+            (word[1] == '-' ? take_name : take_letters)(line, word);
     }
-    return code;
 }
 
 struct argument_input arguments_input(const struct arguments *arguments, unsigned number) {
@@ -167,17 +164,16 @@ struct argument_input arguments_input(const struct arguments *arguments, unsigne
 }
 
 /* Standard input can be read once. */
-static int check_standard_input(const struct arguments *arguments) {
+static void check_standard_input(const struct arguments *arguments) {
     struct argument_input taken_by = {0}, input = arguments_input(arguments, 0);
     for (unsigned i = 0; input.is_one; input = arguments_input(arguments, ++i)) {
         if (!input.path || strcmp(input.path, "-") != 0)
             continue;
         if (taken_by.is_one)
-            return fail(EX_USAGE, "%s%s and %s%s both want standard input", input.dashes, input.name, taken_by.dashes,
-                        taken_by.name);
+            die(EX_USAGE, "%s%s and %s%s both want standard input", input.dashes, input.name, taken_by.dashes,
+                taken_by.name);
         taken_by = input;
     }
-    return EX_OK;
 }
 
 static bool is_given(const struct arguments *arguments, const char *name) {
@@ -188,55 +184,51 @@ static bool is_given(const struct arguments *arguments, const char *name) {
     return false;
 }
 
-static int check_apart(const struct arguments *arguments) {
+static void check_apart(const struct arguments *arguments) {
     option_names *names = arguments->table->apart;
     for (; names && (*names)[0]; names++)
         for (unsigned k = 1; k < OPTIONS_APART && (*names)[k]; k++)
             if (is_given(arguments, (*names)[0]) && is_given(arguments, (*names)[k]))
-                return fail(EX_USAGE, "--%s and --%s: only one of them", (*names)[0], (*names)[k]);
-    return EX_OK;
+                die(EX_USAGE, "--%s and --%s: only one of them", (*names)[0], (*names)[k]);
 }
 
 /* Of --threads 0, too, the cgroups leave no more. */
-static int limit_threads(struct arguments *arguments) {
+static void limit_threads(struct arguments *arguments) {
     const struct option_table *table = arguments->table;
     bool has_threads = false;
     for (unsigned i = 0; i < table->count; i++)
         has_threads =
             has_threads || (table->rows[i].name && table->rows[i].place == offsetof(struct arguments, threads_asked));
     arguments->threads = arguments->threads_asked;
-    return arguments->threads > 0 || !has_threads ? EX_OK : threads_there(&arguments->threads, !arguments->has_threads);
+    if (arguments->threads == 0 && has_threads)
+        arguments->threads = threads_there(!arguments->has_threads);
 }
 
-static int take_operands(const struct line *line, struct arguments *arguments) {
+static void take_operands(const struct line *line, struct arguments *arguments) {
     const int operands = line->table->operands, found = line->operands, least = operands == ANY_OPERANDS ? 1 : operands;
     const char *more = operands == ANY_OPERANDS ? "at least 1" : operands == 1 ? "1" : operands == 2 ? "2" : "0";
     const char *file = line->like_a_file;
     if (found < least && file)
-        return fail(EX_USAGE, "%d file name%s given and %s wanted; if %s is one, write ./%s", found,
-                    found == 1 ? "" : "s", more, file, file);
+        die(EX_USAGE, "%d file name%s given and %s wanted; if %s is one, write ./%s", found, found == 1 ? "" : "s",
+            more, file, file);
     if (found < least || (found > least && operands != ANY_OPERANDS))
-        return fail(EX_USAGE, "%d file name%s given and %s wanted; see tuplescan help %s", found, found == 1 ? "" : "s",
-                    more, line->argv[0]);
+        die(EX_USAGE, "%d file name%s given and %s wanted; see tuplescan help %s", found, found == 1 ? "" : "s", more,
+            line->argv[0]);
     arguments->inputs = line->argv + 1;
     arguments->input_count = (unsigned)found;
-    return EX_OK;
 }
 
-int options_parse(const struct option_table *table, void *arguments, int argc, char **argv) {
+void options_parse(const struct option_table *table, void *arguments, int argc, char **argv) {
     struct line line = {.table = table, .arguments = arguments, .argc = argc, .at = 1, .argv = argv};
     struct arguments *const common = arguments;
-    if (is_completion(argc, argv))
-        return options_complete(table, argc, argv);
+    if (is_completion(argc, argv)) {
+        options_complete(table, argc, argv);
+        command_end(EX_OK);
+    }
     common->table = table;
-    int code = take_words_of(&line);
-    if (code == EX_OK)
-        code = take_operands(&line, common);
-    if (code == EX_OK)
-        code = check_apart(common);
-    if (code == EX_OK)
-        code = limit_threads(common);
-    if (code == EX_OK)
-        code = check_standard_input(common);
-    return code == EX_OK ? GO_ON : code == OPTIONS_HELP ? EX_OK : code;
+    take_words_of(&line);
+    take_operands(&line, common);
+    check_apart(common);
+    limit_threads(common);
+    check_standard_input(common);
 }

@@ -51,32 +51,37 @@ const char *output_other_format(const char *path) {
     return NULL;
 }
 
-int open_output(struct atomic_file *file, const char *path, bool force, const struct output_format *format,
-                const struct table_layout *layout) {
+void open_output(struct atomic_file *file, const char *path, bool force, const struct output_format *format,
+                 const struct table_layout *layout) {
     char header[OUTPUT_HEADER];
     size_t bytes = format->header ? format->header(layout, header) : 0;
     if (__builtin_add_overflow(bytes, layout->bytes, &bytes))
         bytes = SIZE_MAX;
-    int code = format->check ? format->check(path, format, layout) : EX_OK;
-    if (code == EX_OK)
-        code = atomic_file_open(file, path, force);
-    /* How many bytes a text will have is not known. */
-    return code == EX_OK && !format->delimiter ? atomic_file_reserve(file, bytes) : code;
+    if (format->check)
+        format->check(path, format, layout);
+    atomic_file_open(file, path, force);
+    if (!format->delimiter) /* how many bytes a text will have is not known */
+        atomic_file_reserve(file, bytes);
 }
 
-int write_header(struct atomic_file *file, const struct output_format *format, const struct table_layout *layout) {
+void write_header(struct atomic_file *file, const struct output_format *format, const struct table_layout *layout) {
     char header[OUTPUT_HEADER];
-    return format->begin ? format->begin(file, format, layout)
-                         : atomic_file_write(file, header, format->header(layout, header));
+    if (format->begin)
+        format->begin(file, format, layout);
+    else
+        atomic_file_write(file, header, format->header(layout, header));
 }
 
-int write_values(struct atomic_file *file, const struct output_format *format, const struct table_layout *layout,
-                 size_t first, const void *values, size_t bytes) {
-    return format->write ? format->write(file, format, layout, first, values, bytes)
-                         : atomic_file_write(file, values, bytes);
+void write_values(struct atomic_file *file, const struct output_format *format, const struct table_layout *layout,
+                  size_t first, const void *values, size_t bytes) {
+    if (format->write)
+        format->write(file, format, layout, first, values, bytes);
+    else
+        atomic_file_write(file, values, bytes);
 }
 
-int rewrite_header(struct atomic_file *file, const struct output_format *format, const struct table_layout *layout) {
+void rewrite_header(struct atomic_file *file, const struct output_format *format, const struct table_layout *layout) {
     char header[OUTPUT_HEADER];
-    return format->header ? atomic_file_write_at(file, header, format->header(layout, header), 0) : EX_OK;
+    if (format->header)
+        atomic_file_write_at(file, header, format->header(layout, header), 0);
 }

@@ -10,7 +10,7 @@
 
 enum { OUTPUT_HEADER = 2048 };
 
-/* A row of the table of formats. Functions that return an int give EX_OK, or the exit code after a message. */
+/* A row of the table of formats. */
 struct output_format {
     const char *name;
     const char *const *endings; /* of file names that mean it, without the point, in either case; NULL is the last */
@@ -18,12 +18,12 @@ struct output_format {
     /* Bytes before the values, up to OUTPUT_HEADER, and how many; they are known before the values are. */
     size_t (*header)(const struct table_layout *layout, char header[OUTPUT_HEADER]);
     /* Whether the file can have such a table; NULL: any. */
-    int (*check)(const char *path, const struct output_format *format, const struct table_layout *layout);
+    void (*check)(const char *path, const struct output_format *format, const struct table_layout *layout);
     /* Writes what comes before the values; NULL: the header. */
-    int (*begin)(struct atomic_file *file, const struct output_format *format, const struct table_layout *layout);
+    void (*begin)(struct atomic_file *file, const struct output_format *format, const struct table_layout *layout);
     /* Writes values, of which the first one is number `first`; NULL: their bytes. */
-    int (*write)(struct atomic_file *file, const struct output_format *format, const struct table_layout *layout,
-                 size_t first, const void *values, size_t bytes);
+    void (*write)(struct atomic_file *file, const struct output_format *format, const struct table_layout *layout,
+                  size_t first, const void *values, size_t bytes);
 };
 
 extern const struct output_format output_npy, output_raw, output_csv, output_tsv, output_text;
@@ -39,18 +39,18 @@ const struct output_format *output_format_for(const char *path, const char *form
 const char *output_other_format(const char *path);
 
 /* Opens the output and asks for the room that its table will need; before the work, so that what cannot be written
- * costs no time. As atomic_file_open(). */
-int open_output(struct atomic_file *file, const char *path, bool force, const struct output_format *format,
-                const struct table_layout *layout);
+ * costs no time. */
+void open_output(struct atomic_file *file, const char *path, bool force, const struct output_format *format,
+                 const struct table_layout *layout);
 
-/* The header of the layout in the format. As atomic_file_write(). */
-int write_header(struct atomic_file *file, const struct output_format *format, const struct table_layout *layout);
+/* The header of the layout in the format. */
+void write_header(struct atomic_file *file, const struct output_format *format, const struct table_layout *layout);
 
-/* Values of the table in the format, of which the first one is number `first`. As atomic_file_write(). */
-int write_values(struct atomic_file *file, const struct output_format *format, const struct table_layout *layout,
-                 size_t first, const void *values, size_t bytes);
+/* Values of the table in the format, of which the first one is number `first`. */
+void write_values(struct atomic_file *file, const struct output_format *format, const struct table_layout *layout,
+                  size_t first, const void *values, size_t bytes);
 
-/* The header in the place of the one that was written, which is as long. As atomic_file_write(). */
-int rewrite_header(struct atomic_file *file, const struct output_format *format, const struct table_layout *layout);
+/* The header in the place of the one that was written, which is as long. */
+void rewrite_header(struct atomic_file *file, const struct output_format *format, const struct table_layout *layout);
 
 #endif

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "memory.h"
 #include "message.h"
 #include "text/beside.h"
 #include "text/field.h"
@@ -37,12 +38,10 @@ struct sink {
     struct atomic_file *file;
     char *buffer; /* `used` of ROOM bytes */
     size_t used;
-    int code;
 };
 
 static void sink_flush(struct sink *sink) {
-    if (sink->code == EX_OK)
-        sink->code = atomic_file_write(sink->file, sink->buffer, sink->used);
+    atomic_file_write(sink->file, sink->buffer, sink->used);
     sink->used = 0;
 }
 
@@ -56,17 +55,14 @@ static void sink_put(struct sink *sink, const char *text, size_t length) {
     }
 }
 
-static bool sink_begin(struct sink *sink, struct atomic_file *file) {
-    *sink = (struct sink){.file = file, .buffer = malloc(ROOM)};
-    sink->code = sink->buffer ? EX_OK : fail(EX_OSERR, "%s: out of memory", file->name);
-    return sink->code == EX_OK;
+static struct sink sink_begin(struct atomic_file *file) {
+    return (struct sink){.file = file, .buffer = memory_for(file->name, ROOM)};
 }
 
-static int sink_end(struct sink *sink) {
+static void sink_end(struct sink *sink) {
     if (sink->used > 0)
         sink_flush(sink);
     free(sink->buffer);
-    return sink->code;
 }
 
 /* In quotes, if it asks for them or would be no field without. */
@@ -89,11 +85,9 @@ static void put_beside(struct sink *sink, struct text_beside *beside, const stru
                        char delimiter, bool are_names) {
     char *field = NULL;
     size_t room = 0;
-    for (size_t k = 0; beside && k < beside->count && sink->code == EX_OK; k++) {
-        if (!text_beside_take(beside, &field, &room)) {
-            sink->code = fail(EX_OSERR, "%s: out of memory", sink->file->name);
-            break;
-        }
+    for (size_t k = 0; beside && k < beside->count; k++) {
+        if (!text_beside_take(beside, &field, &room))
+            die(EX_OSERR, "%s: out of memory", sink->file->name);
         put_field(sink, field, delimiter,
                   (k == 0 && begins_comment(field)) || (are_names && looks_like_numbers(field, format)));
         sink_put(sink, &delimiter, 1);
@@ -104,32 +98,31 @@ static void put_beside(struct sink *sink, struct text_beside *beside, const stru
 /* Whether the first line of a text is one of names if it has this one. */
 static bool is_name(const char *from, const char *end) { return text_field_of(from, end) >= TEXT_NUMBERS; }
 
-static int check_names(const char *path, const struct output_format *format, const struct table_layout *layout) {
+static void check_names(const char *path, const struct output_format *format, const struct table_layout *layout) {
     const char *name = layout->names;
     if (!layout->type)
-        return fail(EX_USAGE,
-                    "%s: records, and values that are moved as they are, are no text; .npy and .bin take them", path);
+        die(EX_USAGE, "%s: records, and values that are moved as they are, are no text; .npy and .bin take them", path);
     if (!name || format == &output_text)
-        return EX_OK;
+        return;
     for (size_t i = 0; i < layout->columns; i++, name += strlen(name) + 1)
         if (is_name(name, name + strlen(name)))
-            return EX_OK;
+            return;
     if (layout->beside && text_beside_has(layout->beside, is_name))
-        return EX_OK;
-    return fail(EX_DATAERR,
-                "%s: all names of its columns are numbers, or empty, and a first line of %s with nothing else would be "
-                "read as values; .txt (--output-format text) has # before names, and a .npy has none",
-                path, format->name);
+        return;
+    die(EX_DATAERR,
+        "%s: all names of its columns are numbers, or empty, and a first line of %s with nothing else would be "
+        "read as values; .txt (--output-format text) has # before names, and a .npy has none",
+        path, format->name);
 }
 
-static int write_names(struct atomic_file *file, const struct output_format *format,
-                       const struct table_layout *layout) {
+static void write_names(struct atomic_file *file, const struct output_format *format,
+                        const struct table_layout *layout) {
     const char delimiter = delimiter_of(format, layout), *name = layout->names;
     if (!number_text_is_here)
-        return fail(EX_UNAVAILABLE, "%s: this program was built without a C++ library that writes numbers", file->name);
-    struct sink sink;
-    if (!name || !sink_begin(&sink, file))
-        return name ? sink.code : EX_OK;
+        die(EX_UNAVAILABLE, "%s: this program was built without a C++ library that writes numbers", file->name);
+    if (!name)
+        return;
+    struct sink sink = sink_begin(file);
     if (format == &output_text)
         sink_put(&sink, "# ", 2);
     put_beside(&sink, layout->beside, format, delimiter, true);
@@ -141,18 +134,16 @@ static int write_names(struct atomic_file *file, const struct output_format *for
                   (is_first && begins_comment(name)) || is_typo || looks_like_numbers(name, format));
         sink_put(&sink, i + 1 < layout->columns ? &delimiter : "\n", 1);
     }
-    return sink_end(&sink);
+    sink_end(&sink);
 }
 
-static int write_rows(struct atomic_file *file, const struct output_format *format, const struct table_layout *layout,
-                      size_t first, const void *values, size_t bytes) {
+static void write_rows(struct atomic_file *file, const struct output_format *format, const struct table_layout *layout,
+                       size_t first, const void *values, size_t bytes) {
     const size_t size = table_type_size(layout->type), count = bytes / size;
     const char delimiter = delimiter_of(format, layout), *value = values;
     size_t column = count > 0 ? first % layout->columns : 0; /* no columns have no values */
-    struct sink sink;
-    if (!sink_begin(&sink, file))
-        return sink.code;
-    for (size_t i = 0; i < count && sink.code == EX_OK; i++, value += size) {
+    struct sink sink = sink_begin(file);
+    for (size_t i = 0; i < count; i++, value += size) {
         if (column == 0 && layout->beside)
             put_beside(&sink, layout->beside, format, delimiter, false);
         if (sink.used > ROOM - NUMBER_TEXT - 1)
@@ -162,7 +153,7 @@ static int write_rows(struct atomic_file *file, const struct output_format *form
         *end = column > 0 ? delimiter : '\n';
         sink.used = (size_t)(end + 1 - sink.buffer);
     }
-    return sink_end(&sink);
+    sink_end(&sink);
 }
 
 static const char *const csv_endings[] = {"csv", NULL}, *const tsv_endings[] = {"tsv", NULL},
