@@ -6,13 +6,16 @@ from typing import Any, Literal, SupportsIndex, Unpack, overload
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from ._options import Continued, Mean, OnStream, Scan, Segments, Threads
+from ._options import Begun, Continued, Mean, OnStream, Returns, Scan, Segments, Sums, Threads
 
 __version__: str
 __all__: list[str]
 
-_OfNumpy = NDArray[Any] | Sequence[Any] | complex
+_Array = NDArray[Any]
+_OfNumpy = _Array | Sequence[Any] | complex
 _Axis = SupportsIndex | None
+_Type = DTypeLike | None
+_Out = _Array | None
 
 class OverflowAt(OverflowError):
     row: int
@@ -41,38 +44,25 @@ class State:
     def __deepcopy__(self, memo: Any) -> State: ...
     def __eq__(self, other: object) -> bool: ...
 
-# An array of CuPy, torch or JAX gives one of its own kind: Any.
+def set_num_threads(threads: int | None) -> None: ...
+def get_num_threads() -> int: ...
+def cuda_unavailable() -> str | None: ...
+
+# What numpy takes gives its arrays; an array of CuPy, torch or JAX one of its own kind: Any.
 @overload
-def cumsum(
-    x: _OfNumpy,
-    axis: _Axis = 0,
-    dtype: DTypeLike | None = None,
-    out: NDArray[Any] | None = None,
-    **options: Unpack[Scan],
-) -> NDArray[Any]: ...
+def cumsum(x: _OfNumpy, axis: _Axis = 0, dtype: _Type = None, out: _Out = None, **options: Unpack[Scan]) -> _Array: ...
 @overload
 def cumsum(x: Any, axis: _Axis = 0, dtype: Any = None, out: Any = None, **options: Unpack[Scan]) -> Any: ...
-
 @overload
 def cummax(
-    x: _OfNumpy,
-    axis: _Axis = 0,
-    dtype: DTypeLike | None = None,
-    out: NDArray[Any] | None = None,
-    *,
-    return_rows: Literal[False] = False,
+    x: _OfNumpy, axis: _Axis = 0, dtype: _Type = None, out: _Out = None, *, return_rows: Literal[False] = False,
     **options: Unpack[Scan],
-) -> NDArray[Any]: ...
+) -> _Array: ...
 @overload
 def cummax(
-    x: _OfNumpy,
-    axis: _Axis = 0,
-    dtype: DTypeLike | None = None,
-    out: None = None,
-    *,
-    return_rows: Literal[True],
+    x: _OfNumpy, axis: _Axis = 0, dtype: _Type = None, out: None = None, *, return_rows: Literal[True],
     **options: Unpack[Threads],
-) -> tuple[NDArray[Any], NDArray[np.int64]]: ...
+) -> tuple[_Array, NDArray[np.int64]]: ...
 @overload
 def cummax(
     x: Any, axis: _Axis = 0, dtype: Any = None, out: Any = None, *, return_rows: bool = False, **options: Unpack[Scan]
@@ -84,162 +74,79 @@ cummin = cummax
 # Products have no rows.
 @overload
 def cumprod(
-    x: _OfNumpy,
-    axis: _Axis = 0,
-    dtype: DTypeLike | None = None,
-    out: NDArray[Any] | None = None,
-    *,
-    return_rows: Literal[False] = False,
+    x: _OfNumpy, axis: _Axis = 0, dtype: _Type = None, out: _Out = None, *, return_rows: Literal[False] = False,
     **options: Unpack[Scan],
-) -> NDArray[Any]: ...
+) -> _Array: ...
 @overload
 def cumprod(
-    x: Any,
-    axis: _Axis = 0,
-    dtype: Any = None,
-    out: Any = None,
-    *,
-    return_rows: Literal[False] = False,
+    x: Any, axis: _Axis = 0, dtype: Any = None, out: Any = None, *, return_rows: Literal[False] = False,
     **options: Unpack[Scan],
 ) -> Any: ...
-
 @overload
 def cumulative_sum(
-    x: _OfNumpy,
-    /,
-    *,
-    axis: _Axis = None,
-    dtype: DTypeLike | None = None,
-    include_initial: bool = False,
+    x: _OfNumpy, /, *, axis: _Axis = None, dtype: _Type = None, include_initial: bool = False,
     state: State | None = None,
-) -> NDArray[Any]: ...
+) -> _Array: ...
 @overload
 def cumulative_sum(
     x: Any, /, *, axis: _Axis = None, dtype: Any = None, include_initial: bool = False, state: State | None = None
 ) -> Any: ...
+
 # None for a state that begins beyond row 0.
 @overload
-def column_totals(
-    x: _OfNumpy, dtype: DTypeLike | None = None, *, start: Any = None, state: None = None, threads: int | None = None
-) -> NDArray[Any]: ...
+def column_totals(x: _OfNumpy, dtype: _Type = None, *, state: None = None, **options: Unpack[Begun]) -> _Array: ...
 @overload
-def column_totals(
-    x: _OfNumpy, dtype: DTypeLike | None = None, *, start: Any = None, state: State | None, threads: int | None = None
-) -> NDArray[Any] | None: ...
+def column_totals(x: _OfNumpy, dtype: _Type = None, *, state: State | None, **options: Unpack[Begun]) -> _Out: ...
 @overload
-def column_totals(
-    x: Any, dtype: Any = None, *, start: Any = None, state: State | None = None, threads: int | None = None
-) -> Any: ...
-def set_num_threads(threads: int | None) -> None: ...
-def get_num_threads() -> int: ...
-def cuda_unavailable() -> str | None: ...
+def column_totals(x: Any, dtype: Any = None, *, state: State | None = None, **options: Unpack[Begun]) -> Any: ...
 @overload
 def nancumsum(
-    x: _OfNumpy,
-    axis: _Axis = 0,
-    dtype: DTypeLike | None = None,
-    out: NDArray[Any] | None = None,
-    *,
-    return_count: Literal[False] = False,
+    x: _OfNumpy, axis: _Axis = 0, dtype: _Type = None, out: _Out = None, *, return_count: Literal[False] = False,
     **options: Unpack[OnStream],
-) -> NDArray[Any]: ...
+) -> _Array: ...
 @overload
 def nancumsum(
-    x: _OfNumpy,
-    axis: _Axis = 0,
-    dtype: DTypeLike | None = None,
-    out: NDArray[Any] | None = None,
-    *,
-    return_count: Literal[True],
+    x: _OfNumpy, axis: _Axis = 0, dtype: _Type = None, out: _Out = None, *, return_count: Literal[True],
     **options: Unpack[OnStream],
-) -> tuple[NDArray[Any], int]: ...
+) -> tuple[_Array, int]: ...
 @overload
 def nancumsum(
-    x: Any,
-    axis: _Axis = 0,
-    dtype: Any = None,
-    out: Any = None,
-    *,
-    return_count: Literal[False] = False,
+    x: Any, axis: _Axis = 0, dtype: Any = None, out: Any = None, *, return_count: bool = False,
     **options: Unpack[OnStream],
-) -> Any: ...
-@overload
-def nancumsum(
-    x: Any,
-    axis: _Axis = 0,
-    dtype: Any = None,
-    out: Any = None,
-    *,
-    return_count: Literal[True],
-    **options: Unpack[OnStream],
-) -> tuple[Any, Any]: ...
-@overload
-def nancumsum(
-    x: Any, axis: _Axis = 0, dtype: Any = None, out: Any = None, *, return_count: bool, **options: Unpack[OnStream]
 ) -> Any: ...
 @overload
 def linear_recurrence(
-    a: ArrayLike, b: _OfNumpy, axis: _Axis = 0, out: NDArray[Any] | None = None, **options: Unpack[Continued]
-) -> NDArray[Any]: ...
+    a: ArrayLike, b: _OfNumpy, axis: _Axis = 0, out: _Out = None, **options: Unpack[Continued]
+) -> _Array: ...
 @overload
 def linear_recurrence(a: Any, b: Any, axis: _Axis = 0, out: Any = None, **options: Unpack[Continued]) -> Any: ...
-
-# The results are arrays of the library of x, or of the rewards.
 @overload
-def ewm_mean(
-    x: _OfNumpy, alpha: float | None = None, axis: _Axis = 0, **options: Unpack[Mean]
-) -> NDArray[Any]: ...
+def ewm_mean(x: _OfNumpy, alpha: float | None = None, axis: _Axis = 0, **options: Unpack[Mean]) -> _Array: ...
 @overload
 def ewm_mean(x: Any, alpha: float | None = None, axis: _Axis = 0, **options: Unpack[Mean]) -> Any: ...
 @overload
-def discounted_returns(
-    rewards: _OfNumpy, gamma: Any, axis: _Axis = 0, *, ends: Any = None, start: Any = None, **options: Unpack[Threads]
-) -> NDArray[Any]: ...
+def discounted_returns(rewards: _OfNumpy, gamma: Any, axis: _Axis = 0, **options: Unpack[Returns]) -> _Array: ...
 @overload
-def discounted_returns(
-    rewards: Any, gamma: Any, axis: _Axis = 0, *, ends: Any = None, start: Any = None, **options: Unpack[Threads]
-) -> Any: ...
+def discounted_returns(rewards: Any, gamma: Any, axis: _Axis = 0, **options: Unpack[Returns]) -> Any: ...
 @overload
 def lfilter1(
     b: ArrayLike, a: ArrayLike, x: _OfNumpy, axis: _Axis = 0, *, zi: None = None, **options: Unpack[Threads]
-) -> NDArray[Any]: ...
+) -> _Array: ...
 @overload
 def lfilter1(
     b: ArrayLike, a: ArrayLike, x: _OfNumpy, axis: _Axis = 0, *, zi: ArrayLike, **options: Unpack[Threads]
-) -> tuple[NDArray[Any], NDArray[Any]]: ...
+) -> tuple[_Array, _Array]: ...
 @overload
 def lfilter1(
-    b: ArrayLike, a: ArrayLike, x: Any, axis: _Axis = 0, *, zi: None = None, **options: Unpack[Threads]
+    b: ArrayLike, a: ArrayLike, x: Any, axis: _Axis = 0, *, zi: Any = None, **options: Unpack[Threads]
 ) -> Any: ...
-@overload
-def lfilter1(
-    b: ArrayLike, a: ArrayLike, x: Any, axis: _Axis = 0, *, zi: Any, **options: Unpack[Threads]
-) -> tuple[Any, Any]: ...
 
-# The results are arrays of the library of x, ragged for a ragged x.
+# Ragged for a ragged x.
 @overload
-def segmented_cumsum(
-    x: _OfNumpy,
-    offsets: ArrayLike | None = None,
-    *,
-    exclusive: bool = False,
-    reverse: bool = False,
-    include_initial: bool = False,
-    check_overflow: bool = False,
-    **options: Unpack[Segments],
-) -> NDArray[Any]: ...
+def segmented_cumsum(x: _OfNumpy, offsets: ArrayLike | None = None, **options: Unpack[Sums]) -> _Array: ...
 @overload
-def segmented_cumsum(
-    x: Any,
-    offsets: Any = None,
-    *,
-    exclusive: bool = False,
-    reverse: bool = False,
-    include_initial: bool = False,
-    check_overflow: bool = False,
-    **options: Unpack[Segments],
-) -> Any: ...
+def segmented_cumsum(x: Any, offsets: Any = None, **options: Unpack[Sums]) -> Any: ...
 @overload
-def segmented_totals(x: _OfNumpy, offsets: ArrayLike | None = None, **options: Unpack[Segments]) -> NDArray[Any]: ...
+def segmented_totals(x: _OfNumpy, offsets: ArrayLike | None = None, **options: Unpack[Segments]) -> _Array: ...
 @overload
 def segmented_totals(x: Any, offsets: Any = None, **options: Unpack[Segments]) -> Any: ...

@@ -24,6 +24,14 @@ class Started(Ways, total=False):
     start: Any
 
 
+class Begun(Threads, total=False):
+    start: Any
+
+
+class Returns(Begun, total=False):
+    ends: Any
+
+
 class Continued(Started, Threads, total=False):
     state: State | None
 
@@ -56,3 +64,8 @@ class Segments(TypedDict, total=False):
     start: ArrayLike | None
     skip_nan: bool
     threads: int | None
+
+
+class Sums(Ways, Segments, total=False):
+    include_initial: bool
+    check_overflow: bool
