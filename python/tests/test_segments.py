@@ -38,9 +38,6 @@ class There(_libraries._OnCuda, _libraries.NumPy):
     def copied(self, x, like):
         return x.copy()
 
-    def explicit_type(self, x, options):
-        return None if options.dtype is None else np.dtype(options.dtype).name
-
     def typed(self, x):
         return (x.view(np.uint8), BY_NAME["bool"]) if x.dtype == np.bool_ else x
 

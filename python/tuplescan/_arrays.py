@@ -25,8 +25,9 @@ _PIECE_COLUMNS = 256
 _PIECE_ROWS = 64
 
 
-def row_to_start_with(start, shape, dtype, operation=SUM):
-    """`start` as a new row of that shape; only what loses nothing of its kind is converted."""
+def row_to_start_with(start, shape, dtype, added):
+    """`start` as a new row of that shape and type, which is added in another one; only what loses nothing of its kind is
+    converted."""
     refuse_missing(start, "start")
     if hasattr(start, "__dlpack__") and not isinstance(start, np.ndarray):
         from ._libraries import seen_by_numpy  # which sums by this module
@@ -39,7 +40,7 @@ def row_to_start_with(start, shape, dtype, operation=SUM):
         if not limits.min <= number <= limits.max:
             raise OverflowError(f"start: {number} is out of bounds for {dtype}")
         row = np.array(number, dtype)
-    elif row.dtype != dtype and not np.can_cast(row.dtype, added_in(dtype, operation), "same_kind"):
+    elif row.dtype != dtype and not np.can_cast(row.dtype, added, "same_kind"):
         raise TypeError(f"start: cannot cast {row.dtype!r} to {dtype!r}")
     return np.array(np.broadcast_to(row.astype(dtype, copy=False), shape), order="C")
 
@@ -317,8 +318,8 @@ def of_numpy(x, options):
         return _of_offsets(values, axis, options)
     if options.check_overflow and sums.kind not in "iu":
         raise ValueError(f"check_overflow: is for sums of integers, not of {sums!r}")
-    rest = values.shape[:axis] + values.shape[axis + 1 :]
-    start = None if options.start is None else row_to_start_with(options.start, rest, sums, options.operation)
+    rest, adding = values.shape[:axis] + values.shape[axis + 1 :], added_in(sums, options.operation)
+    start = None if options.start is None else row_to_start_with(options.start, rest, sums, adding)
     if options.skip_nan:
         values = _without_nan(values, options)
     if result is None:
@@ -343,8 +344,8 @@ def totals_of_numpy(x, options):
     if values.ndim == 0:
         raise ValueError("x must have at least one dimension")
     sums = options.dtype = sums_type(values.dtype, options.dtype, None, options.operation)
-    rest = values.shape[1:]
-    start = None if options.start is None else row_to_start_with(options.start, rest, sums, options.operation)
+    rest, adding = values.shape[1:], added_in(sums, options.operation)
+    start = None if options.start is None else row_to_start_with(options.start, rest, sums, adding)
     with going_on(options.state, sums, rest, start, options.operation) as memory:
         if memory is None and values.size == 0:
             return np.zeros(rest, sums) if start is None else start

@@ -103,6 +103,24 @@ class _OnHost:
     def resolved(self, x):
         return x
 
+    def words(self, count, value, like):
+        made = self.empty((count,), "int64", like)
+        made[...] = value
+        return made
+
+    def without_nan(self, x, added, options):
+        """x, with the NaNs replaced that cannot be skipped while values of that type are added."""
+        floats = self.name_of(x).startswith(("float", "bfloat"))
+        if not options.skip_nan or (floats and np.dtype(added).kind == "f"):
+            return x
+        options.skip_nan = False
+        options.skipped = self.words(1, 0, x).sum()
+        if floats:
+            missing = self.space.isnan(x)
+            options.skipped = missing.sum()
+            x = self.space.where(missing, self.space.zeros_like(x), x)
+        return x
+
 
 class NumPy(_OnHost):
     """What is asked of a library beside its calls, for numpy's arrays; others differ in it."""
@@ -121,6 +139,18 @@ class NumPy(_OnHost):
     def common_type(self, a, b):
         return np.result_type(a.dtype, b.dtype).name
 
+    def types_for(self, x, options):
+        """The type of the sums, and the type in which they are added."""
+        sums = sums_type(x.dtype, options.dtype, None if options.out is None else options.out.dtype, options.operation)
+        return sums.name, added_in(sums, options.operation).name
+
+    def working_on(self, x, stream):
+        return contextlib.nullcontext()
+
+    def wait(self):
+        pass
+
+
     def empty(self, shape, name, like):
         return self.space.empty(tuple(shape), self.type_named(name))
 
@@ -137,7 +167,7 @@ class NumPy(_OnHost):
         return seen_by_numpy(x, "a")
 
     def row(self, start, rest, sums, added, like):
-        return np.ascontiguousarray(_arrays.row_to_start_with(start, rest, np.dtype(sums)), added).reshape(-1)
+        return np.ascontiguousarray(_arrays.row_to_start_with(start, rest, np.dtype(sums), added), added).reshape(-1)
 
     def typed(self, x):
         """What _core takes for x."""
@@ -297,7 +327,7 @@ class _Work:
         if options.check_overflow and (np.dtype(self.added).kind == "f" or self.sums != self.added):
             raise ValueError("check_overflow: is for sums of 32- and 64-bit integers on CUDA")
         self.start = None if options.start is None else library.row(options.start, self.rest, self.sums, self.added, x)
-        self.x = self._without_nan(library, x, options)
+        self.x = library.without_nan(x, self.added, options)
         self.into = self.sums
         operation = options.operation
         if not taken(library.name_of(self.x), self.sums, operation):
@@ -306,19 +336,6 @@ class _Work:
                 self.into = self.added
                 if not taken(self.sums, self.added, operation):
                     self.x = library.cast(self.x, self.added)
-
-    def _without_nan(self, library, x, options):
-        """x, with the NaNs replaced that cannot be skipped while summing, as on the CPU."""
-        floats = library.name_of(x).startswith(("float", "bfloat"))
-        if not options.skip_nan or (floats and np.dtype(self.added).kind == "f"):
-            return x
-        options.skip_nan = False
-        options.skipped = library.words(1, 0, x).sum()
-        if floats:
-            missing = library.space.isnan(x)
-            options.skipped = missing.sum()
-            x = library.space.where(missing, library.space.zeros_like(x), x)
-        return x
 
 
 class _OnCuda(_OnHost):
@@ -418,33 +435,6 @@ class _OnCuda(_OnHost):
                     _core.column_totals(table, NUMBERS[kept], totals, row, memory, options.operation)
             return self.cast(self.put(totals.reshape(work.rest), x), work.sums) if known else None
 
-    def segments(self, x, segments, totals, options):
-        """As tuplescan.segmented_cumsum(), or its totals, for which the stream is waited for."""
-        if x.ndim == 0:
-            raise ValueError("x must have at least one dimension")
-        x, start = self.resolved(x), options.start
-        options.start = None  # it is of segments, not of x
-        with self.working_on(x, None):
-            work = _Work(self, x, 0, options)
-            into = work.added if totals else work.into
-            if not taken(self.name_of(work.x), into, options.operation):
-                work.x = self.cast(work.x, into)
-
-            def zeros(shape):
-                made = self.empty(shape, into, x)
-                made[...] = 0
-                return made
-
-            def row(shape):
-                return self.row(start, shape, work.sums, work.added, x)
-
-            bits = options.bits() | (OFFSETS if options.offsets else 0) | (TOTALS if totals else 0)
-            sums, found = segments.joined(self.contiguous(work.x), zeros, None if start is None else row, self.typed,
-                                          bits, self.wait)  # fmt: skip
-            if found and options.check_overflow:
-                raise OverflowAt(*found)
-            return self.cast(sums, work.sums)
-
     def recurrence(self, a, b, options):
         if not self.on_cuda(b):
             return super().recurrence(a, b, options)
@@ -488,18 +478,9 @@ class _OnCuda(_OnHost):
                 raise TypeError(f"start: cannot cast {start.dtype} to {sums}")
             start = self.copied(start, like)
         else:
-            start = self.put(_arrays.row_to_start_with(start, rest, own), like)
+            start = self.put(_arrays.row_to_start_with(start, rest, own, added), like)
         row = self.cast(self.cast(start, sums), added)
         return self.contiguous(self.space.broadcast_to(row, rest)).reshape(-1)
-
-    def types_for(self, x, options):
-        """The type of the sums, and the type in which they are added."""
-        explicit = self.explicit_type(x, options)
-        name = explicit or self.name_of(x)
-        if name == "bfloat16":
-            return name, "float32"
-        sums = sums_type(np.dtype(name), explicit, None, options.operation)
-        return sums.name, added_in(sums, options.operation).name
 
     def _queue(self, x, result, axis, stream, bits, start=None, first=None, skipped=None):
         """Whether the library can take the arrays as they lie."""
@@ -508,11 +489,6 @@ class _OnCuda(_OnHost):
         if queued is not None and queued is not False:
             queued = _core.scan(*asked, self.empty((queued,), "uint8", x))
         return queued is None
-
-    def words(self, count, value, like):
-        made = self.empty((count,), "int64", like)
-        made[...] = value
-        return made
 
     @staticmethod
     def _raise_overflow(first, rows, rest, count, moved, reverse):
@@ -614,10 +590,14 @@ class _Torch(_OnCuda):
         except RuntimeError:  # it promotes no unsigned integers but those of 8 bits
             return np.result_type(self.name_of(a), self.name_of(b)).name
 
-    def explicit_type(self, x, options):
+    def types_for(self, x, options):
+        name = None if options.out is None else self.common_type(x, options.out)
         if options.dtype is not None:
-            return str(options.dtype).removeprefix("torch.")
-        return None if options.out is None else self.common_type(x, options.out)
+            name = str(options.dtype).removeprefix("torch.")
+        if (name or self.name_of(x)) == "bfloat16":
+            return "bfloat16", "float32"
+        sums = sums_type(np.dtype(self.name_of(x)), name, None, options.operation)
+        return sums.name, added_in(sums, options.operation).name
 
     def empty(self, shape, name, like):
         return self.space.empty(tuple(shape), dtype=self.type_named(name), device=like.device)
@@ -663,11 +643,6 @@ class _CuPy(_OnCuda, NumPy):
         if x.dtype == np.bool_:
             return x.view(np.uint8), BY_NAME["bool"]
         return (x.view(np.uint16), BFLOAT16) if is_bfloat16(x.dtype) else x
-
-    def explicit_type(self, x, options):
-        if options.dtype is not None:
-            return np.dtype(options.dtype).name
-        return None if options.out is None else np.result_type(x.dtype, options.out.dtype).name
 
     def copied(self, x, like):
         return x.copy()

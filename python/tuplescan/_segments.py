@@ -6,13 +6,11 @@ import sys
 import numpy as np
 
 from . import _core
-from ._arrays import row_to_start_with
 from ._errors import OverflowAt
 from ._kinds import refuse_missing, roots_of
-from ._libraries import library_of
+from ._libraries import NUMPY, library_of
 from ._threads import limited
-from ._types import (CHECK_OVERFLOW, MAXIMUM, MINIMUM, OFFSETS, OPERATION, PARTS, PRODUCT, SKIP_NAN, SUM, TOTALS,
-                     Options, added_in, sums_type, taken, typed)  # fmt: skip
+from ._types import MAXIMUM, MINIMUM, OFFSETS, PRODUCT, SUM, TOTALS, Options, taken
 
 _OPERATIONS = {"sum": SUM, "max": MAXIMUM, "min": MINIMUM, "prod": PRODUCT}
 _OF_OFFSETS, _OF_LENGTHS, _OF_KEYS, _OF_HEADS = range(1, 5)  # enum table_segment_kind
@@ -116,48 +114,32 @@ class Segments:
             self.known = int(heads[1:].sum()) + (len(heads) > 0)
         return self.known
 
-    def joined(self, x, zeros, row, typed, bits, wait=lambda: None):
-        """New results of x, whose values lie side by side, and what _core answers; with TOTALS among the bits those of
-        segments. zeros() and row(), if the segments begin with something, make arrays of a shape where x is, for whose
-        values wait() waits."""
-        count = self.count() if row or bits & (TOTALS | OFFSETS) else self.known or 0
-        rest, found = tuple(x.shape[1:]), None
-        sums = zeros((count if bits & TOTALS else len(x) + (count if bits & OFFSETS else 0), *rest))
-        start, columns = row((count, *rest)) if row else None, math.prod(rest)
-        if columns:
-            wait()
-            found = _core.segments(typed(x.reshape(-1)), typed(sums.reshape(-1)), typed(self.values), start, columns,
-                                   count, self.kind, bits)  # fmt: skip
-        return sums, found
 
-
-def run(x, segments, dtype, operation, flags, start=None, totals=False):
-    """New sums of numpy's array x down its rows, or rows of totals, and what _core answers."""
+def run(library, x, segments, options, totals=False):
+    """New results of an array of the library down its rows, or rows of totals, and what _core answers."""
     if x.ndim == 0:
         raise ValueError("x must have at least one dimension")
-    kind = sums_type(x.dtype, dtype, None, operation)
-    if kind in PARTS:
-        raise TypeError("x: complex numbers have no sums of segments here; sum their parts as columns")
-    into = added_in(kind, operation) if totals or not taken(kind.name, kind.name, operation) else kind
-    if not taken(x.dtype.name, into.name, operation):
-        x = x.astype(into)
-    elif not x.dtype.isnative:
-        x = x.astype(x.dtype.newbyteorder("="))
-    if x.dtype.kind in "biu":  # nothing is a NaN
-        flags &= ~SKIP_NAN
-    if flags & CHECK_OVERFLOW and into != kind:
-        raise TypeError(f"check_overflow: is for sums of 32 and 64 bits here, and dtype is {kind}")
-
-    def zeros(shape):
-        return np.zeros(shape, into)
-
-    def row(shape):
-        made = row_to_start_with(start, shape, kind, operation)
-        return np.ascontiguousarray(made, added_in(kind, operation)).reshape(-1)
-
-    bits = flags | (TOTALS if totals else 0) | operation << OPERATION
-    sums, found = segments.joined(np.ascontiguousarray(x), zeros, None if start is None else row, typed, bits)
-    return (sums if sums.dtype == kind else sums.astype(kind)), found
+    operation, rest, found = options.operation, tuple(x.shape[1:]), None
+    with library.working_on(x, None):
+        x, (kind, added) = library.resolved(x), library.types_for(x, options)
+        if np.dtype(added).kind == "c":
+            raise TypeError("x: complex numbers have no sums of segments here; sum their parts as columns")
+        into = added if totals or not taken(kind, kind, operation) else kind
+        if options.check_overflow and into != kind:
+            raise TypeError(f"check_overflow: is for sums of 32 and 64 bits here, and dtype is {kind}")
+        x = library.without_nan(x, added, options)
+        if not taken(library.name_of(x), into, operation) or not getattr(x.dtype, "isnative", True):
+            x = library.cast(x, into)
+        count = segments.count() if totals or options.offsets or options.start is not None else segments.known or 0
+        sums = library.empty((count if totals else len(x) + (count if options.offsets else 0), *rest), into, x)
+        sums[...] = 0
+        start = None if options.start is None else library.row(options.start, (count, *rest), kind, added, x)
+        columns, bits = math.prod(rest), options.bits() | (OFFSETS if options.offsets else 0) | (TOTALS if totals else 0)
+        if columns:
+            library.wait()
+            given = (library.typed(of) for of in (library.contiguous(x).reshape(-1), sums.reshape(-1), segments.values))
+            found = _core.segments(*given, start, columns, count, segments.kind, bits)
+        return library.cast(sums, kind), found
 
 
 def _ragged(x):
@@ -192,21 +174,18 @@ def _scan(x, segments, operation, options, totals=False):
         x, segments["offsets"], rebuilt = ragged
         if totals or options.offsets:
             rebuilt = None
-    library, options.operation = library_of(x), _OPERATIONS[operation]
+    own, options.operation = library_of(x), _OPERATIONS[operation]
     refuse_missing(x, "x")
-    if library is not None and library.on_cuda(x):
-        there = Segments(len(x) if x.ndim else 0, **segments, library=library, x=x)
-        sums = library.segments(x, there, totals, options)
-        return rebuilt(sums) if rebuilt else sums
-    if library is not None:
-        options.dtype = library.numpy_type(options.dtype)
-    values = np.asarray(x if library is None else library.to_numpy(library.resolved(x)))
-    sums, found = run(values, Segments(len(values) if values.ndim else 0, **segments), options.dtype,
-                      options.operation, options.bits() | (OFFSETS if options.offsets else 0), options.start,
-                      totals)  # fmt: skip
+    there = own is not None and own.on_cuda(x)
+    if own is not None and not there:
+        options.dtype = own.numpy_type(options.dtype)
+        x = own.to_numpy(own.resolved(x))
+    library, x = (own, x) if there else (NUMPY, np.asarray(x))
+    where = {"library": library, "x": x} if there else {}
+    sums, found = run(library, x, Segments(len(x) if x.ndim else 0, **segments, **where), options, totals)
     if options.check_overflow and found:
         raise OverflowAt(*found)
-    sums = sums if library is None else library.from_numpy(sums)
+    sums = sums if own is None or there else own.from_numpy(sums)
     return rebuilt(sums) if rebuilt else sums
 
 

@@ -135,7 +135,8 @@ def _of_an_operation(name, operation):
             raise TypeError("x: complex arrays are not summed in blocks; sum their real and imaginary parts")
         axis = _arrays.normalize_axis_index(operator.index(axis), x.ndim)
         if start is not None:
-            start = _arrays.row_to_start_with(start, x.shape[:axis] + x.shape[axis + 1 :], kind, operation)
+            rest = x.shape[:axis] + x.shape[axis + 1 :]
+            start = _arrays.row_to_start_with(start, rest, kind, added_in(kind, operation))
         options = {"dtype": kind, "exclusive": bool(exclusive), "reverse": bool(reverse), "operation": operation}
         return _along(axis, name, x, None, start, options, kind)
 
@@ -201,6 +202,6 @@ def linear_recurrence(a, b, axis=0, *, exclusive=False, reverse=False, start=Non
         a = dask.array.broadcast_to(dask.array.asarray(a), b.shape).rechunk(b.chunks)
     if start is not None:
         kept = np.dtype(_tables.kept_in(name))
-        start = _arrays.row_to_start_with(start, b.shape[:axis] + b.shape[axis + 1 :], kept)
+        start = _arrays.row_to_start_with(start, b.shape[:axis] + b.shape[axis + 1 :], kept, kept)
     options = {"dtype": name, "exclusive": bool(exclusive), "reverse": bool(reverse), "operation": RECURRENCE}
     return _along(axis, "linear_recurrence", b, a, start, options, kind)

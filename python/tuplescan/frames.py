@@ -11,13 +11,12 @@ from . import _core
 from ._arrays import add_no_rows, going_on, of_numpy, row_to_start_with, sum_piece, without_mask
 from ._errors import OverflowAt
 from ._kinds import kind_of, refuse_lazy, refuse_missing
+from ._libraries import NUMPY
 from ._operations import of_each_operation
 from ._segments import Segments, run
 from ._state import as_it_was_if_it_fails
 from ._threads import limited
-from ._types import CHECK_OVERFLOW, EXCLUSIVE, MAXIMUM, REVERSE, SUM, Options, added_in, identity, sums_type, typed
-
-_BITS_OF_GROUPS = EXCLUSIVE | REVERSE | CHECK_OVERFLOW
+from ._types import MAXIMUM, SUM, Options, added_in, identity, sums_type, typed
 
 
 @dataclasses.dataclass
@@ -213,14 +212,6 @@ def _starts(start, count):
     return [value.as_py() if hasattr(value, "as_py") else value for value in values]
 
 
-def _groups(columns, kinds):
-    """The columns that one call can take: those of the same types."""
-    groups = {}
-    for j, (column, kind) in enumerate(zip(columns, kinds)):
-        groups.setdefault((column.values.dtype, kind), []).append(j)
-    return groups.items()
-
-
 def _sum_group(columns, sums, start, options, memory):
     """Fills the columns of sums. Returns the first overflow, (row, number of the column), or None. What the library
     does not take as it lies goes through a table."""
@@ -250,23 +241,34 @@ def _sum_group(columns, sums, start, options, memory):
     return found
 
 
-def _sum_columns(columns, kinds, options):
-    """The sums of all columns, and the first overflow, (row, number of the column), or None."""
-    groups = _groups(columns, kinds)
-    if options.state is not None and len(groups) != 1:
+def _sum_apart(values, starts, options):
+    """As _sum_group(), with results of its own, in either direction, and on from a state."""
+    kind, begin = options.dtype, None
+    if starts is not None:
+        added = added_in(kind, options.operation)
+        begin = np.array([row_to_start_with(start, (), kind, added) for start in starts], kind)
+    made, way = np.empty((len(values), len(values[0])), kind), -1 if options.reverse else 1
+    with going_on(options.state, kind, (len(values),), begin, options.operation) as memory:
+        own = dataclasses.replace(options, reverse=False, state=None)
+        return made, _sum_group([column[::way] for column in values], list(made[:, ::way]), begin, own, memory)
+
+
+def _sum_columns(columns, kinds, options, groups):
+    """The sums of all columns, of each group of rows by itself if there are groups, and the first overflow, (row,
+    number of the column), or None. One call takes the columns of the same types."""
+    of_types, sums, first = {}, [None] * len(columns), None
+    for j, (column, kind) in enumerate(zip(columns, kinds)):
+        of_types.setdefault((column.values.dtype, kind), []).append(j)
+    if options.state is not None and len(of_types) != 1:
         raise ValueError("state: is for columns of one type")
     starts = None if options.start is None else _starts(options.start, len(columns))
-    way = -1 if options.reverse else 1
-    sums, first = [None] * len(columns), None
-    for (_, kind), members in groups:
-        begin = None
-        if starts is not None:
-            begin = np.array([row_to_start_with(starts[j], (), kind, options.operation) for j in members], kind)
-        made = np.empty((len(members), len(columns[0].values)), kind)
-        with going_on(options.state, kind, (len(members),), begin, options.operation) as memory:
-            values = [columns[j].values[::way] for j in members]
-            own = dataclasses.replace(options, dtype=kind, reverse=False, state=None)
-            found = _sum_group(values, list(made[:, ::way]), begin, own, memory)
+    for (_, kind), members in of_types.items():
+        values, own = [columns[j].values for j in members], dataclasses.replace(options, dtype=kind)
+        if groups:
+            made, found = groups.sums(np.stack(values, axis=1), own)
+            made = np.ascontiguousarray(made.T)
+        else:
+            made, found = _sum_apart(values, None if starts is None else [starts[j] for j in members], own)
         for j, column in zip(members, made):
             sums[j] = column
         if found:
@@ -286,15 +288,15 @@ class _Groups:
         self.order = order.view(np.int64)
         self.segments = Segments(len(codes), keys=codes[self.order])
 
-    def sums(self, values, kind, options):
-        sums, found = run(values[self.order], self.segments, kind, options.operation, options.bits() & _BITS_OF_GROUPS)
+    def sums(self, values, options):
+        sums, found = run(NUMPY, values[self.order], self.segments, options)
         out = np.empty_like(sums)
         out[self.order] = sums
         return out, found and (int(self.order[found[0]]), found[1])
 
     def gaps(self, gaps, options):
-        own = dataclasses.replace(options, operation=MAXIMUM, check_overflow=False)
-        return self.sums(gaps.view(np.uint8), np.dtype("u1"), own)[0].astype(bool)
+        own = dataclasses.replace(options, operation=MAXIMUM, check_overflow=False, dtype=np.dtype("u1"))
+        return self.sums(gaps.view(np.uint8), own)[0].astype(bool)
 
 
 def _codes_of(keys):
@@ -343,20 +345,6 @@ def _grouped(names, given, by, options):
     return groups, kept
 
 
-def _sum_groups(groups, columns, kinds, options):
-    """As _sum_columns(), of each group by itself."""
-    sums, first = [None] * len(columns), None
-    for (_, kind), members in _groups(columns, kinds):
-        table = np.stack([columns[j].values for j in members], axis=1)
-        made, found = groups.sums(table, kind, options)
-        for place, j in enumerate(members):
-            sums[j] = np.ascontiguousarray(made[:, place])
-        if found:
-            found = (found[0], members[found[1]])
-            first = min(first or found, found)
-    return sums, first
-
-
 def _scan(frame, skipna, options, by=None):
     names, given, take, rebuilt = _taken_apart(frame)
     names, given = list(names), list(given)
@@ -371,12 +359,10 @@ def _scan(frame, skipna, options, by=None):
         raise ValueError("check_overflow: is for sums of integers")
     if options.state is not None and not skipna and any(column.gaps is not None for column in columns):
         raise ValueError("skipna: a state cannot tell that a value was missing; fill them first")
-    sums, first = _sum_groups(groups, columns, kinds, options) if groups else _sum_columns(columns, kinds, options)
-    if first and groups:
-        raise OverflowAt(*first)
+    sums, first = _sum_columns(columns, kinds, options, groups)
     if first:
-        row = len(sums[0]) - 1 - first[0] if options.reverse and options.state is None else first[0]
-        raise OverflowAt(row, first[1])
+        backwards = options.reverse and options.state is None and not groups
+        raise OverflowAt(len(sums[0]) - 1 - first[0] if backwards else first[0], first[1])
     made = []
     for name, column, own in zip(names, columns, sums):
         gaps = column.gaps

@@ -20,7 +20,7 @@ from ._arrays import row_to_start_with
 from ._kinds import refuse_missing
 from ._operations import GRADIENTS, before, exclusive_of, of_coefficients, of_each_operation, taken_here
 from ._tables import coefficients_shape, float_type, kept_in, three_axes
-from ._types import PRODUCT, SUM, identity, taken
+from ._types import PRODUCT, SUM, added_in, identity, taken
 
 _SCAN, _RECURRENCE, _SEGMENTS = "tuplescan_cumsum", "tuplescan_linear_recurrence", "tuplescan_segmented_cumsum"
 
@@ -355,7 +355,7 @@ def _started(x, sums, start, *, axis, **options):
         return linear_recurrence(1.0, x.astype(sums), axis, start=start, **options)
     rest = x.shape[:axis] + x.shape[axis + 1 :]
     if not isinstance(start, jax.Array):
-        start = row_to_start_with(start, rest, sums)
+        start = row_to_start_with(start, rest, sums, added_in(np.dtype(sums)))
     elif start.dtype.kind not in "biu":
         raise TypeError(f"start: cannot cast {start.dtype!r} to {sums!r}")
     row = jnp.broadcast_to(jnp.asarray(start).astype(sums), rest)
