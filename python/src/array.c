@@ -77,6 +77,7 @@ static int open_typed(struct array *array, PyObject *tuple, bool writable, const
 }
 
 int array_open(struct array *array, PyObject *object, bool writable, const char *name) {
+    array->given = true;
     array->capsule = NULL;
     array->buffer.obj = NULL;
     if (PyTuple_Check(object))
@@ -115,10 +116,10 @@ int array_as_column(const struct array *array, table_type type, table_view *view
 }
 
 int array_as_row(const struct array *array, const table_view *like, int device, const char *name, void **data) {
-    table_view column;
-    if (array_as_column(array, like->type, &column, name) != 0)
+    table_view column = {0};
+    if (array->given && array_as_column(array, like->type, &column, name) != 0)
         return -1;
-    if (column.rows != like->columns || array->device != device) {
+    if (array->given && (column.rows != like->columns || array->device != device)) {
         PyErr_Format(PyExc_ValueError, "%s: must have %zu values, %s", name, like->columns,
                      device < 0 ? "in host memory" : "where out is");
         return -1;
@@ -127,47 +128,48 @@ int array_as_row(const struct array *array, const table_view *like, int device, 
     return 0;
 }
 
-int array_open_row(struct array *array, PyObject *object, bool writable, const table_view *like, int device,
-                   const char *name, void **data) {
-    *array = (struct array){0};
-    *data = NULL;
-    if (object == Py_None)
-        return 0;
-    return array_open(array, object, writable, name) == 0 ? array_as_row(array, like, device, name, data) : -1;
-}
-
-int array_open_state(struct array *array, PyObject *object, table_operation operation, table_type type, size_t columns,
-                     void **state) {
-    size_t wanted = 0;
-    const table_status status = object == Py_None ? TABLE_OK : table_state_bytes_of(operation, type, columns, &wanted);
-    const table_view like = {.columns = wanted, .type = TABLE_U8};
+int array_as_state(const struct array *array, table_operation operation, table_type type, size_t columns,
+                   void **state) {
+    table_view like = {.type = TABLE_U8};
+    const table_status status = array->given ? table_state_bytes_of(operation, type, columns, &like.columns) : TABLE_OK;
     if (status == TABLE_OK)
-        return array_open_row(array, object, true, &like, -1, "state", state);
-    *array = (struct array){0};
+        return array_as_row(array, &like, -1, "state", state);
     raise_status(status);
     return -1;
 }
 
-int columns_open(struct columns *columns, PyObject *const *objects, const char *const *names, int count,
-                 unsigned written, bool anywhere) {
-    *columns = (struct columns){.count = count};
-    for (int i = 0; i < count; i++) {
-        struct array *array = &columns->arrays[i];
-        if (objects[i] == Py_None)
-            continue;
-        if (array_open(array, objects[i], written >> i & 1, names[i]) == 0 &&
-            array_as_column(array, 0, &columns->views[i], names[i]) == 0) {
-            if (array->device == (anywhere ? columns->arrays[0].device : -1))
-                continue;
-            PyErr_Format(PyExc_ValueError, "%s: must be %s", names[i], anywhere ? "where x is" : "in host memory");
+int arrays_open(struct arrays *arrays, PyObject *const *objects, const char *const *names, int count,
+                unsigned written) {
+    *arrays = (struct arrays){0};
+    for (; arrays->count < count; arrays->count++) {
+        const int i = arrays->count;
+        if (objects[i] != Py_None && array_open(&arrays->at[i], objects[i], written >> i & 1, names[i]) != 0) {
+            arrays_close(arrays);
+            return -1;
         }
-        columns_close(columns);
-        return -1;
     }
     return 0;
 }
 
-void columns_close(struct columns *columns) {
-    while (columns->count > 0)
-        array_close(&columns->arrays[--columns->count]);
+void arrays_close(struct arrays *arrays) {
+    while (arrays->count > 0)
+        array_close(&arrays->at[--arrays->count]);
+}
+
+int columns_open(struct arrays *arrays, table_view *views, PyObject *const *objects, const char *const *names,
+                 int count, unsigned written, bool anywhere) {
+    if (arrays_open(arrays, objects, names, count, written) != 0)
+        return -1;
+    for (int i = 0; i < count; i++) {
+        const struct array *array = &arrays->at[i];
+        views[i] = (table_view){0};
+        if (!array->given || (array_as_column(array, 0, &views[i], names[i]) == 0 &&
+                              array->device == (anywhere ? arrays->at[0].device : -1)))
+            continue;
+        if (!PyErr_Occurred())
+            PyErr_Format(PyExc_ValueError, "%s: must be %s", names[i], anywhere ? "where x is" : "in host memory");
+        arrays_close(arrays);
+        return -1;
+    }
+    return 0;
 }

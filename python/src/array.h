@@ -10,6 +10,7 @@
 enum { ARRAY_DIMS_MOST = 64 };
 
 struct array {
+    bool given; /* not None */
     char *data;
     int dims;
     int device;      /* the CUDA device's number; -1 for host memory */
@@ -40,28 +41,25 @@ void array_side_by_side(struct array *array);
 int array_as_column(const struct array *array, table_type type, table_view *view, const char *name);
 
 /* Where the values of a row lie: as many as `like` has columns, of its type, side by side, on a device (-1: in host
- * memory). -1 and an exception for any other array. */
+ * memory); NULL of an array that is not given. -1 and an exception for any other array. */
 int array_as_row(const struct array *array, const table_view *like, int device, const char *name, void **data);
 
-/* Opens an array for array_as_row(), which None is not: then *data is NULL. The array is for array_close() in any case.
- */
-int array_open_row(struct array *array, PyObject *object, bool writable, const table_view *like, int device,
-                   const char *name, void **data);
+/* The same for the memory of a state of so many columns kept as that type. */
+int array_as_state(const struct array *array, table_operation operation, table_type type, size_t columns, void **state);
 
-/* A row that is the memory of a state of so many columns kept as that type; else as array_open_row(). */
-int array_open_state(struct array *array, PyObject *object, table_operation operation, table_type type, size_t columns,
-                     void **state);
-
-/* Arguments that are columns, for columns_close(): all in host memory, or with `anywhere` all where the first one is.
- * `written`: a bit for each of them. The view of one that is None is empty. */
-enum { COLUMNS_MOST = 4 };
-struct columns {
+/* Arguments that are arrays or None, for arrays_close(). `written`: a bit for each of them. */
+enum { ARRAYS_MOST = 7 };
+struct arrays {
     int count;
-    struct array arrays[COLUMNS_MOST];
-    table_view views[COLUMNS_MOST];
+    struct array at[ARRAYS_MOST];
 };
-int columns_open(struct columns *columns, PyObject *const *objects, const char *const *names, int count,
-                 unsigned written, bool anywhere);
-void columns_close(struct columns *columns);
+int arrays_open(struct arrays *arrays, PyObject *const *objects, const char *const *names, int count, unsigned written);
+void arrays_close(struct arrays *arrays);
+
+/* The same of columns: all in host memory, or with `anywhere` all where the first one is. The view of one that is None
+ * is empty. */
+enum { COLUMNS_MOST = 4 };
+int columns_open(struct arrays *arrays, table_view *views, PyObject *const *objects, const char *const *names,
+                 int count, unsigned written, bool anywhere);
 
 #endif

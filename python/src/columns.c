@@ -84,14 +84,16 @@ static PyObject *scan_opened(const table_columns *in, const table_columns *out, 
 PyObject *core_scan_columns(PyObject *module, PyObject *tuple) {
     (void)module;
     struct side in = {0}, out = {0};
-    struct array start = {0}, state = {0};
     table_scan_options options = {0};
-    PyObject *in_list, *out_list, *start_object, *state_object, *result = NULL;
+    static const char *const names[] = {"start", "state"};
+    PyObject *in_list, *out_list, *objects[2], *result = NULL;
+    struct arrays rows;
     void *carry;
     int flags;
-    if (!PyArg_ParseTuple(tuple, "O!O!iOO", &PyList_Type, &in_list, &PyList_Type, &out_list, &flags, &start_object,
-                          &state_object) ||
-        flags_read(&options, flags, FLAG_EXCLUSIVE | FLAG_CHECK) != 0)
+    if (!PyArg_ParseTuple(tuple, "O!O!iOO", &PyList_Type, &in_list, &PyList_Type, &out_list, &flags, &objects[0],
+                          &objects[1]) ||
+        flags_read(&options, flags, FLAG_EXCLUSIVE | FLAG_CHECK) != 0 ||
+        arrays_open(&rows, objects, names, 2, 1 << 1) != 0)
         return NULL;
     int taken = side_open(&in, in_list, false, "columns");
     if (taken > 0)
@@ -103,14 +105,13 @@ PyObject *core_scan_columns(PyObject *module, PyObject *tuple) {
     else if (taken > 0) {
         const table_type kept = table_kept_type(options.operation, out.table.type);
         const table_view row = {.columns = out.table.count, .type = kept};
-        if (array_open_row(&start, start_object, false, &row, -1, "start", &carry) == 0 &&
-            array_open_state(&state, state_object, options.operation, kept, out.table.count, &options.state) == 0) {
+        if (array_as_row(&rows.at[0], &row, -1, "start", &carry) == 0 &&
+            array_as_state(&rows.at[1], options.operation, kept, out.table.count, &options.state) == 0) {
             options.carry_in = carry;
             result = scan_opened(&in.table, &out.table, &options, flags & FLAG_CHECK);
         }
     }
-    array_close(&state);
-    array_close(&start);
+    arrays_close(&rows);
     side_close(&in);
     side_close(&out);
     return result;

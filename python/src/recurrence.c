@@ -112,7 +112,7 @@ static PyObject *queue(struct recurrence *of, const struct array *workspace) {
     struct call call;
     table_view column = {0};
     size_t bytes = 0;
-    if (workspace->data && array_as_column(workspace, TABLE_U8, &column, "workspace") != 0)
+    if (workspace->given && array_as_column(workspace, TABLE_U8, &column, "workspace") != 0)
         return NULL;
     of->options.workspace = column.data;
     of->options.workspace_bytes = column.rows;
@@ -124,8 +124,8 @@ static PyObject *queue(struct recurrence *of, const struct array *workspace) {
     return none_or_false(CALL(&call, &of->options.threads, recurrence_run(of, true)));
 }
 
-static PyObject *recur_opened(struct array *arrays, PyObject *const *objects, struct recurrence *of, bool on_stream) {
-    const struct array *const b = &arrays[B], *const h = objects[H] == Py_None ? NULL : &arrays[H];
+static PyObject *recur_opened(const struct array *arrays, struct recurrence *of, bool on_stream) {
+    const struct array *const b = &arrays[B], *const h = arrays[H].given ? &arrays[H] : NULL;
     if (!recurrence_describe(of, &arrays[A], b, h))
         return PyErr_Format(PyExc_ValueError, "a, b and out: must be tables, rows and columns that lie side by side");
     if (of->options.tables == 0)
@@ -133,8 +133,8 @@ static PyObject *recur_opened(struct array *arrays, PyObject *const *objects, st
     const table_type kept = table_kept_type(TABLE_RECURRENCE, b->type);
     const table_view row = {.columns = of->b.columns * of->options.tables, .type = kept};
     void *start;
-    if (array_open_row(&arrays[START], objects[START], false, &row, b->device, "start", &start) != 0 ||
-        array_open_state(&arrays[STATE], objects[STATE], TABLE_RECURRENCE, kept, row.columns, &of->options.state) != 0)
+    if (array_as_row(&arrays[START], &row, b->device, "start", &start) != 0 ||
+        array_as_state(&arrays[STATE], TABLE_RECURRENCE, kept, row.columns, &of->options.state) != 0)
         return NULL;
     of->options.carry_in = start;
     if (on_stream)
@@ -149,27 +149,21 @@ static PyObject *recur_opened(struct array *arrays, PyObject *const *objects, st
  * on a stream where out shares memory with `a` or b, unless it is b. */
 PyObject *core_recurrence(PyObject *module, PyObject *tuple) {
     (void)module;
-    static const char *const names[ARRAYS] = {
-        [A] = "a", [B] = "b", [H] = "out", [STATE] = "state", [WORKSPACE] = "workspace"};
-    PyObject *objects[ARRAYS], *stream, *result = NULL;
-    struct array arrays[ARRAYS] = {0};
+    static const char *const names[ARRAYS] = {"a", "b", "out", "start", "state", "workspace"};
+    PyObject *objects[ARRAYS], *stream;
+    struct arrays arrays;
     struct recurrence of = {0};
     int flags;
     if (!PyArg_ParseTuple(tuple, "OOOiOOOO", &objects[A], &objects[B], &objects[H], &flags, &objects[START],
-                          &objects[STATE], &stream, &objects[WORKSPACE]))
-        return NULL;
-    if (flags_read(&of.options, flags, FLAG_EXCLUSIVE | FLAG_REVERSE | FLAG_SHIFTED) != 0)
+                          &objects[STATE], &stream, &objects[WORKSPACE]) ||
+        flags_read(&of.options, flags, FLAG_EXCLUSIVE | FLAG_REVERSE | FLAG_SHIFTED) != 0)
         return NULL;
     of.options.operation = TABLE_SUM; /* the call has no other */
     of.options.stream = stream == Py_None ? NULL : PyLong_AsVoidPtr(stream);
-    bool opened = !PyErr_Occurred();
-    for (int i = 0; opened && i < ARRAYS; i++)
-        if (i != START && i != STATE && (objects[i] != Py_None || i < H))
-            opened = array_open(&arrays[i], objects[i], i >= H, names[i]) == 0;
-    if (opened)
-        result = recur_opened(arrays, objects, &of, stream != Py_None);
-    for (int i = 0; i < ARRAYS; i++)
-        array_close(&arrays[i]);
+    if (PyErr_Occurred() || arrays_open(&arrays, objects, names, ARRAYS, 1 << H | 1 << STATE | 1 << WORKSPACE) != 0)
+        return NULL;
+    PyObject *const result = recur_opened(arrays.at, &of, stream != Py_None);
+    arrays_close(&arrays);
     return result;
 }
 
@@ -177,24 +171,21 @@ PyObject *core_recurrence(PyObject *module, PyObject *tuple) {
  * rows and columns. */
 PyObject *core_extreme_rows(PyObject *module, PyObject *tuple) {
     (void)module;
-    static const char *const names[] = {[A] = "extremes", [B] = "x", [H] = "rows"};
+    static const char *const names[] = {"extremes", "x", "rows"};
     PyObject *objects[H + 1], *result = NULL;
-    struct array arrays[H + 1] = {0};
+    struct arrays arrays;
     struct recurrence of = {0};
     struct call call;
-    int opened = 0;
-    if (!PyArg_ParseTuple(tuple, "OOO", &objects[A], &objects[B], &objects[H]))
+    if (!PyArg_ParseTuple(tuple, "OOO", &objects[A], &objects[B], &objects[H]) ||
+        arrays_open(&arrays, objects, names, H + 1, 1 << H) != 0)
         return NULL;
-    while (opened <= H && array_open(&arrays[opened], objects[opened], opened == H, names[opened]) == 0)
-        opened++;
-    if (opened > H && (!recurrence_describe(&of, &arrays[A], &arrays[B], &arrays[H]) || of.options.tables == 0 ||
-                       of.options.coefficient_step != of.options.out_step)) {
+    if (!recurrence_describe(&of, &arrays.at[A], &arrays.at[B], &arrays.at[H]) || of.options.tables == 0 ||
+        of.options.coefficient_step != of.options.out_step) {
         PyErr_SetString(PyExc_ValueError, "extremes, x and rows: must be the same tables, side by side");
-    } else if (opened > H) {
+    } else {
         of.options.coefficient_step = 0;
         result = none_or(CALL(&call, &of.options.threads, table_extreme_rows(&of.b, &of.a, &of.h, 0, &of.options)));
     }
-    while (opened-- > 0)
-        array_close(&arrays[opened]);
+    arrays_close(&arrays);
     return result;
 }

@@ -19,13 +19,11 @@ enum { X, OUT, START, STATE, FIRST, SKIPPED, WORKSPACE, ARRAYS };
 static const char *const names[ARRAYS] = {"x", "out", "start", "state", "first_overflow", "skipped", "workspace"};
 
 /* The words of an array that the stream form fills, one for each call. None: there are none. */
-static int words_of(const struct array *array, PyObject *object, size_t calls, const char *name, uint64_t **words) {
-    table_view column;
-    if (object == Py_None)
-        return 0;
-    if (array_as_column(array, TABLE_I64, &column, name) != 0)
+static int words_of(const struct array *array, size_t calls, const char *name, uint64_t **words) {
+    table_view column = {0};
+    if (array->given && array_as_column(array, TABLE_I64, &column, name) != 0)
         return -1;
-    if (column.rows < calls) {
+    if (array->given && column.rows < calls) {
         PyErr_Format(PyExc_ValueError, "%s: has fewer words than there are calls", name);
         return -1;
     }
@@ -34,31 +32,27 @@ static int words_of(const struct array *array, PyObject *object, size_t calls, c
 }
 
 /* Has the options ask for what the arrays beside the two tables are. */
-static int set_arrays(struct array *arrays, PyObject *const *objects, const struct tables *tables, size_t calls,
+static int set_arrays(const struct array *arrays, const struct tables *tables, size_t calls,
                       table_scan_options *options) {
     const struct array *out = &arrays[OUT];
     const table_type kept = table_kept_type(options->operation, out->type);
     const table_view row = {.columns = tables->count * tables->out.columns, .type = kept};
     table_view workspace = {0};
     void *start = NULL;
-    if (objects[STATE] != Py_None && tables->count > 1) {
+    if (arrays[STATE].given && tables->count > 1) {
         PyErr_SetString(PyExc_ValueError, "state: is of the sums of one table");
         return -1;
     }
-    if (array_open_row(&arrays[START], objects[START], false, &row, out->device, names[START], &start) != 0 ||
-        array_open_state(&arrays[STATE], objects[STATE], options->operation, kept, tables->out.columns,
-                         &options->state) != 0)
-        return -1;
-    if (objects[WORKSPACE] != Py_None &&
-        array_as_column(&arrays[WORKSPACE], TABLE_U8, &workspace, names[WORKSPACE]) != 0)
+    if (array_as_row(&arrays[START], &row, out->device, names[START], &start) != 0 ||
+        array_as_state(&arrays[STATE], options->operation, kept, tables->out.columns, &options->state) != 0 ||
+        (arrays[WORKSPACE].given && array_as_column(&arrays[WORKSPACE], TABLE_U8, &workspace, names[WORKSPACE]) != 0) ||
+        words_of(&arrays[FIRST], calls, names[FIRST], &options->first_overflow) != 0 ||
+        words_of(&arrays[SKIPPED], calls, names[SKIPPED], &options->skipped) != 0)
         return -1;
     options->carry_in = start;
     options->workspace = workspace.data;
     options->workspace_bytes = workspace.rows;
-    return words_of(&arrays[FIRST], objects[FIRST], calls, names[FIRST], &options->first_overflow) == 0 &&
-                   words_of(&arrays[SKIPPED], objects[SKIPPED], calls, names[SKIPPED], &options->skipped) == 0
-               ? 0
-               : -1;
+    return 0;
 }
 
 /* Asks for the workspace if there is none yet. */
@@ -85,9 +79,9 @@ static PyObject *sum(const struct tables *tables, struct tables_run *run) {
     return Py_NewRef(Py_None);
 }
 
-static PyObject *scan_opened(struct array *arrays, PyObject *const *objects, int axis, struct tables_run *run) {
+static PyObject *scan_opened(const struct array *arrays, int axis, struct tables_run *run) {
     struct tables tables;
-    const bool one_by_one = run->check || objects[FIRST] != Py_None; /* a call for each table */
+    const bool one_by_one = run->check || arrays[FIRST].given; /* a call for each table */
     const int taken = tables_make(&tables, &arrays[X], &arrays[OUT], axis, run->options.operation, one_by_one);
     if (taken < 0)
         return NULL;
@@ -96,29 +90,9 @@ static PyObject *scan_opened(struct array *arrays, PyObject *const *objects, int
         return PyBool_FromLong(0);
     if (tables.count == 0)
         return run->options.skip_nan && !run->on_stream ? PyLong_FromLong(0) : Py_NewRef(Py_None);
-    if (set_arrays(arrays, objects, &tables, calls, &run->options) != 0)
+    if (set_arrays(arrays, &tables, calls, &run->options) != 0)
         return NULL;
     return (run->on_stream ? queue : sum)(&tables, run);
-}
-
-static PyObject *scan(PyObject *const *objects, int axis, int flags, struct tables_run *run) {
-    struct array arrays[ARRAYS];
-    PyObject *result = NULL;
-    int opened = 0;
-    if (flags_read(&run->options, flags, FLAGS_OF_SCANS) != 0)
-        return NULL;
-    run->check = (flags & FLAG_CHECK) != 0;
-    for (; opened < ARRAYS; opened++) {
-        arrays[opened] = (struct array){0};
-        const bool later = opened == START || opened == STATE || (objects[opened] == Py_None && opened > OUT);
-        if (!later && array_open(&arrays[opened], objects[opened], opened != X, names[opened]) != 0)
-            break;
-    }
-    if (opened == ARRAYS)
-        result = scan_opened(arrays, objects, axis, run);
-    while (opened-- > 0)
-        array_close(&arrays[opened]);
-    return result;
 }
 
 /* scan(x, out, axis, flags, start, state, first_overflow, skipped, stream, workspace): the last four for device arrays
@@ -133,12 +107,19 @@ PyObject *core_scan(PyObject *module, PyObject *tuple) {
     PyObject *objects[ARRAYS] = {[FIRST] = Py_None, [SKIPPED] = Py_None, [WORKSPACE] = Py_None}, *stream = Py_None;
     int axis, flags;
     struct tables_run run = {0};
+    struct arrays arrays;
     if (!PyArg_ParseTuple(tuple, "OOiiOO|OOOO", &objects[X], &objects[OUT], &axis, &flags, &objects[START],
                           &objects[STATE], &objects[FIRST], &objects[SKIPPED], &stream, &objects[WORKSPACE]))
         return NULL;
     run.on_stream = stream != Py_None;
+    run.check = (flags & FLAG_CHECK) != 0;
     run.options.stream = run.on_stream ? PyLong_AsVoidPtr(stream) : NULL;
-    return PyErr_Occurred() ? NULL : scan(objects, axis, flags, &run);
+    if (PyErr_Occurred() || flags_read(&run.options, flags, FLAGS_OF_SCANS) != 0 ||
+        arrays_open(&arrays, objects, names, ARRAYS, ~(1U << X | 1U << START)) != 0)
+        return NULL;
+    PyObject *const result = scan_opened(arrays.at, axis, &run);
+    arrays_close(&arrays);
+    return result;
 }
 
 /* types_supported(number, number, operation): whether the library joins rows of the first type into the second one. */
@@ -176,29 +157,28 @@ static int as_whole_table(const struct array *x, table_view *view) {
  * each may be None. */
 PyObject *core_column_totals(PyObject *module, PyObject *tuple) {
     (void)module;
+    static const char *const arrays_names[] = {"x", "totals", "start", "state"};
     PyObject *objects[4], *result = NULL;
-    struct array x, arrays[3] = {0};
+    struct arrays arrays;
     table_scan_options options = {0};
     table_view view;
     void *totals, *start;
     int type, operation;
     if (!PyArg_ParseTuple(tuple, "OiOOOi", &objects[0], &type, &objects[1], &objects[2], &objects[3], &operation) ||
-        array_open(&x, objects[0], false, "x") != 0)
+        arrays_open(&arrays, objects, arrays_names, 4, 1 << 1 | 1 << 3) != 0)
         return NULL;
     options.operation = (table_operation)operation;
-    const bool whole = as_whole_table(&x, &view) == 0;
+    const bool whole = as_whole_table(&arrays.at[0], &view) == 0;
     const table_view row = {.columns = whole ? view.columns : 0, .type = (table_type)type};
     struct call call;
-    if (whole && !table_operation_supported(options.operation, x.type, row.type))
+    if (whole && !table_operation_supported(options.operation, view.type, row.type))
         result = PyBool_FromLong(0);
-    else if (whole && array_open_row(&arrays[0], objects[1], true, &row, -1, "totals", &totals) == 0 &&
-             array_open_row(&arrays[1], objects[2], false, &row, -1, "start", &start) == 0 &&
-             array_open_state(&arrays[2], objects[3], options.operation, row.type, row.columns, &options.state) == 0) {
+    else if (whole && array_as_row(&arrays.at[1], &row, -1, "totals", &totals) == 0 &&
+             array_as_row(&arrays.at[2], &row, -1, "start", &start) == 0 &&
+             array_as_state(&arrays.at[3], options.operation, row.type, row.columns, &options.state) == 0) {
         options.carry_in = start;
         result = none_or(CALL(&call, &options.threads, table_column_totals(&view, row.type, totals, &options)));
     }
-    for (int i = 0; i < 3; i++)
-        array_close(&arrays[i]);
-    array_close(&x);
+    arrays_close(&arrays);
     return result;
 }

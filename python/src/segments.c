@@ -61,7 +61,8 @@ PyObject *core_segments(PyObject *module, PyObject *tuple) {
     (void)module;
     static const char *const names[ARGUMENTS] = {"x", "out", "segments", "start"};
     PyObject *objects[ARGUMENTS];
-    struct columns opened;
+    table_view views[ARGUMENTS];
+    struct arrays arrays;
     Py_ssize_t columns, count;
     int kind, flags;
     if (!PyArg_ParseTuple(tuple, "OOOOnnii", &objects[X], &objects[OUT], &objects[SEGMENTS], &objects[START], &columns,
@@ -69,13 +70,13 @@ PyObject *core_segments(PyObject *module, PyObject *tuple) {
         return NULL;
     if (columns < 1 || count < 0)
         return PyErr_Format(PyExc_ValueError, "columns and count must not be negative, nor columns 0");
-    if (columns_open(&opened, objects, names, ARGUMENTS, 1 << OUT, true) != 0)
+    if (columns_open(&arrays, views, objects, names, ARGUMENTS, 1 << OUT, true) != 0)
         return NULL;
     table_segments segments = {.kind = (table_segment_kind)kind, .count = (size_t)count};
-    PyObject *const result = opened.views[X].rows % (size_t)columns == 0
-                                 ? run(opened.views, (size_t)columns, &segments, flags)
+    PyObject *const result = views[X].rows % (size_t)columns == 0
+                                 ? run(views, (size_t)columns, &segments, flags)
                                  : PyErr_Format(PyExc_ValueError, "x: has no whole rows of %zd", columns);
-    columns_close(&opened);
+    arrays_close(&arrays);
     return result;
 }
 
@@ -84,14 +85,14 @@ PyObject *core_argsort(PyObject *module, PyObject *tuple) {
     (void)module;
     PyObject *objects[2];
     static const char *const names[] = {"keys", "order"};
-    struct columns columns;
+    table_view views[2];
+    struct arrays arrays;
     table_sort_options options = {0};
     if (!PyArg_ParseTuple(tuple, "OO", &objects[0], &objects[1]) ||
-        columns_open(&columns, objects, names, 2, 2, false) != 0)
+        columns_open(&arrays, views, objects, names, 2, 1 << 1, false) != 0)
         return NULL;
     struct call call;
-    const table_status status =
-        CALL(&call, &options.run.threads, table_argsort(&columns.views[0], &columns.views[1], &options));
-    columns_close(&columns);
+    const table_status status = CALL(&call, &options.run.threads, table_argsort(&views[0], &views[1], &options));
+    arrays_close(&arrays);
     return none_or(status);
 }

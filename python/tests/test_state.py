@@ -330,11 +330,11 @@ def test_memory_of_wrong_size_is_refused():
                 call()
     core.state_begin(good, 8, 2, 0, 0)
     for call, text in (
-        (lambda: core.state_sums(good, np.empty(3)), "a value for each column"),
+        (lambda: core.state_sums(good, np.empty(3)), "values, in host memory"),
         (lambda: core.state_sums(good, np.empty(2, "f4")), "wrong type"),
         (lambda: core.state_facts(good[:-16]), "state"),
         (lambda: core.state_save(good, np.empty(60, "u1")), "bytes: 60"),
-        (lambda: core.state_load(b"123", good), "another size"),
+        (lambda: core.state_load(b"123", good), "values, in host memory"),
         (lambda: core.state_join(good, good[:64]), "state"),
         (lambda: core.scan(np.ones((3, 5, 2)), np.ones((3, 5, 2)), 1, 0, None, good), "one table"),
     ):

@@ -318,8 +318,9 @@ def of_numpy(x, options):
         return _of_offsets(values, axis, options)
     if options.check_overflow and sums.kind not in "iu":
         raise ValueError(f"check_overflow: is for sums of integers, not of {sums!r}")
-    rest, adding = values.shape[:axis] + values.shape[axis + 1 :], added_in(sums, options.operation)
-    start = None if options.start is None else row_to_start_with(options.start, rest, sums, adding)
+    rest, start = values.shape[:axis] + values.shape[axis + 1 :], None
+    if options.start is not None:
+        start = row_to_start_with(options.start, rest, sums, added_in(sums, options.operation))
     if options.skip_nan:
         values = _without_nan(values, options)
     if result is None:
@@ -344,8 +345,9 @@ def totals_of_numpy(x, options):
     if values.ndim == 0:
         raise ValueError("x must have at least one dimension")
     sums = options.dtype = sums_type(values.dtype, options.dtype, None, options.operation)
-    rest, adding = values.shape[1:], added_in(sums, options.operation)
-    start = None if options.start is None else row_to_start_with(options.start, rest, sums, adding)
+    rest, start = values.shape[1:], None
+    if options.start is not None:
+        start = row_to_start_with(options.start, rest, sums, added_in(sums, options.operation))
     with going_on(options.state, sums, rest, start, options.operation) as memory:
         if memory is None and values.size == 0:
             return np.zeros(rest, sums) if start is None else start

@@ -110,7 +110,7 @@ class _OnHost:
 
     def without_nan(self, x, added, options):
         """x, with the NaNs replaced that cannot be skipped while values of that type are added."""
-        floats = self.name_of(x).startswith(("float", "bfloat"))
+        floats = options.skip_nan and self.name_of(x).startswith(("float", "bfloat"))
         if not options.skip_nan or (floats and np.dtype(added).kind == "f"):
             return x
         options.skip_nan = False

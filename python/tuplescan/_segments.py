@@ -139,7 +139,7 @@ def run(library, x, segments, options, totals=False):
             library.wait()
             given = (library.typed(of) for of in (library.contiguous(x).reshape(-1), sums.reshape(-1), segments.values))
             found = _core.segments(*given, start, columns, count, segments.kind, bits)
-        return library.cast(sums, kind), found
+        return (sums if into == kind else library.cast(sums, kind)), found
 
 
 def _ragged(x):
