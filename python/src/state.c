@@ -36,8 +36,8 @@ PyObject *core_state_begin(PyObject *module, PyObject *tuple) {
     return result;
 }
 
-/* Calls of one state or two arguments. Those whose bits are in `states` must be states whose headers say no more than is
- * there, so that the library may believe them. */
+/* Calls of one state or two arguments. Those whose bits are in `states` must be states whose headers say no more than
+ * is there, so that the library may believe them. */
 enum state_call { FACTS, SUMS, SAVE, LOAD, EQUAL, JOIN };
 static const struct {
     const char *names[2];

@@ -26,8 +26,8 @@ _PIECE_ROWS = 64
 
 
 def row_to_start_with(start, shape, dtype, added):
-    """`start` as a new row of that shape and type, which is added in another one; only what loses nothing of its kind is
-    converted."""
+    """`start` as a new row of that shape and type, which is added in another one; only what loses nothing of its kind
+    is converted."""
     refuse_missing(start, "start")
     if hasattr(start, "__dlpack__") and not isinstance(start, np.ndarray):
         from ._libraries import seen_by_numpy  # which sums by this module

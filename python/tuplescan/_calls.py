@@ -22,6 +22,13 @@ def totals(x, options):
     return (_arrays.totals_of_numpy if library is None else library.column_totals)(x, options)
 
 
+def made(arrays, options):
+    """Results of an array, or the recurrence of coefficients and an array; where the state alone is wanted, that."""
+    if len(arrays) > 1:
+        return (library_of(arrays[-1]) or NUMPY).recurrence(*arrays, options)
+    return (totals if options.state_alone else scan)(*arrays, options)
+
+
 def cumsum(x, axis=0, dtype=None, out=None, **options):
     return scan(x, Options(axis, dtype, out, **options))
 

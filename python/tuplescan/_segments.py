@@ -134,7 +134,8 @@ def run(library, x, segments, options, totals=False):
         sums = library.empty((count if totals else len(x) + (count if options.offsets else 0), *rest), into, x)
         sums[...] = 0
         start = None if options.start is None else library.row(options.start, (count, *rest), kind, added, x)
-        columns, bits = math.prod(rest), options.bits() | (OFFSETS if options.offsets else 0) | (TOTALS if totals else 0)
+        bits = options.bits() | (OFFSETS if options.offsets else 0) | (TOTALS if totals else 0)
+        columns = math.prod(rest)
         if columns:
             library.wait()
             given = (library.typed(of) for of in (library.contiguous(x).reshape(-1), sums.reshape(-1), segments.values))

@@ -330,3 +330,10 @@ class State:
             return "State()"
         beyond = f" from row {first_row} on" if first_row else ""
         return f"<State of {rows} rows{beyond}, {columns} columns of {np.dtype(TYPES[number])}>"
+
+
+def joined(left, right):
+    """A new state of the rows of both."""
+    both = left.copy()
+    both.join(right)
+    return both

@@ -8,40 +8,26 @@ import operator
 import numpy as np
 
 from . import _arrays, _tables
-from ._calls import scan, totals
-from ._libraries import NUMPY, library_of
+from ._calls import made
+from ._libraries import NUMPY
 from ._operations import of_each_operation
-from ._state import State
+from ._state import State, joined
 from ._types import RECURRENCE, Options, added_in, sums_type
-
-
-def _recurred(blocks, options):
-    return (library_of(blocks[-1]) or NUMPY).recurrence(*blocks, options)
 
 
 def _range(blocks, options, kept, first_row, start):
     """The state of the rows of one block, which begins at that row of all."""
-    operation, state = options["operation"], State()
+    way, asked = -1 if options["reverse"] else 1, {**options, "exclusive": False, "reverse": False}
+    state = State()
     if start is None:
-        state = State._begin(kept, math.prod(blocks[-1].shape[1:]), first_row, operation)
-    if operation == RECURRENCE:
-        _recurred(blocks, Options(start=start, state=state, state_alone=True, **{**options, "exclusive": False}))
-    else:
-        block = blocks[0][::-1] if options["reverse"] else blocks[0]
-        totals(block, Options(0, options["dtype"], start=start, state=state, operation=operation))
-    return state
-
-
-def _joined(before, block):
-    """The state of all rows through a block's last one. Results of other tasks are not changed."""
-    state = before.copy()
-    state.join(block)
+        state = State._begin(kept, math.prod(blocks[-1].shape[1:]), first_row, options["operation"])
+    blocks = [of[::way] if np.ndim(of) else of for of in blocks]
+    made(blocks, Options(start=start, state=state, state_alone=True, **asked))
     return state
 
 
 def _results(blocks, options, before, start):
-    asked = Options(start=start, state=before and before.copy(), **options)
-    return _recurred(blocks, asked) if asked.operation == RECURRENCE else scan(blocks[0], asked)
+    return made(blocks, Options(start=start, state=before and before.copy(), **options))
 
 
 def _graph(x, a, name, start, options):
@@ -68,7 +54,7 @@ def _graph(x, a, name, start, options):
             graph[state] = (_range, blocks, options, kept, first_row, own)
             if before is not None:
                 through = (f"{name}-state", i, *place)
-                graph[through] = (_joined, before, state)
+                graph[through] = (joined, before, state)
                 state = through
             before, own = state, None  # the state has the start
     return graph

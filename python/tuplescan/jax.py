@@ -149,32 +149,27 @@ _others = _primitive("tuplescan_accumulate", _scan_call, [1])
 _recurrence = _primitive("tuplescan_linear_recurrence", _recurrence_call, [2, 3])
 
 
-def _transposed(cotangent, x, *, axis, exclusive, reverse, dtype):
-    """Sums of floats are linear, and transposed by summing from the other end."""
-    if type(cotangent) is ad.Zero:
-        return [ad.Zero(x.aval)]
-    sums = _sums.bind(cotangent, axis=axis, exclusive=exclusive, reverse=not reverse, dtype=dtype)
-    return [sums.astype(x.aval.dtype)]
+def _linear_in_last(primitive):
+    """Sums of floats are linear in their last array, and transposed by summing from the other end."""
+
+    def tangent(primals, tangents, **options):
+        sums, of_last = primitive.bind(*primals, **options), tangents[-1]
+        if type(of_last) is ad.Zero or not jnp.issubdtype(sums.dtype, jnp.floating):
+            return sums, ad.Zero.from_primal_value(sums)
+        return sums, primitive.bind(*primals[:-1], of_last, **options)
+
+    def transposed(cotangent, *arrays, reverse, **options):
+        (*others, x), gradient = arrays, ad.Zero(arrays[-1].aval)
+        if type(cotangent) is not ad.Zero:
+            gradient = primitive.bind(*others, cotangent, reverse=not reverse, **options).astype(x.aval.dtype)
+        return [*[None for _ in others], gradient]
+
+    ad.primitive_jvps[primitive] = tangent
+    ad.primitive_transposes[primitive] = transposed
 
 
-ad.deflinear2(_sums, _transposed)
-
-
-def _tangent_of_segments(primals, tangents, *, dtype, **options):
-    sums, (offsets, _), tangent = _segments.bind(*primals, dtype=dtype, **options), primals, tangents[1]
-    if type(tangent) is ad.Zero or not jnp.issubdtype(sums.dtype, jnp.floating):
-        return sums, ad.Zero.from_primal_value(sums)
-    return sums, _segments.bind(offsets, tangent, dtype=dtype, **options)
-
-
-def _transposed_segments(cotangent, offsets, x, *, reverse, **options):
-    if type(cotangent) is ad.Zero:
-        return [None, ad.Zero(x.aval)]
-    return [None, _segments.bind(offsets, cotangent, reverse=not reverse, **options).astype(x.aval.dtype)]
-
-
-ad.primitive_jvps[_segments] = _tangent_of_segments
-ad.primitive_transposes[_segments] = _transposed_segments
+_linear_in_last(_sums)
+_linear_in_last(_segments)
 
 
 def _tangent_of_recurrence(primals, tangents, *, axis, reverse, shifted):

@@ -16,12 +16,12 @@ import pickle
 
 import numpy as np
 
-from . import _arrays, _calls, _tables
+from . import _arrays, _tables
+from ._calls import made
 from ._errors import OverflowAt
 from ._kinds import refuse_missing
-from ._libraries import NUMPY
 from ._operations import of_each_operation
-from ._state import State
+from ._state import State, joined
 from ._threads import limited
 from ._types import RECURRENCE, SUM, Options, added_in, sums_type
 
@@ -80,10 +80,8 @@ def _look_at(x, asked, a):
     return _arrays.without_nan(x) if asked.skip_nan else x, sums
 
 
-def _results(a, x, options):
-    if a is None:
-        return (_calls.totals if options.state_alone else _calls.scan)(x, options)
-    return NUMPY.recurrence(a, x, dataclasses.replace(options, dtype=options.dtype.name))
+def _made(a, x, options):
+    return made((x,), options) if a is None else made((a, x), dataclasses.replace(options, dtype=options.dtype.name))
 
 
 def _states(comm, x, asked, a=None):
@@ -96,28 +94,21 @@ def _states(comm, x, asked, a=None):
         else:
             range_ = State._begin(added_in(sums, operation), math.prod(x.shape[1:]), first_row, operation)
         start = None if comm.rank else asked.start
-        _results(a, x, Options(0, sums, start=start, state=range_, operation=operation, state_alone=True))
+        _made(a, x, Options(0, sums, start=start, state=range_, operation=operation, state_alone=True))
         return range_
 
     rows = comm.allgather(len(x))
     before = comm.bcast(None if comm.rank else 0 if state is None else state.first_row + state.rows)
     first_row = before + sum(rows[: comm.rank])
     range_ = _agreed(comm, own, turned=asked.reverse)
-    return comm.exscan(range_, op=_joined), range_
-
-
-def _joined(left, right):
-    """Neither is changed: MPI may use both again."""
-    both = left.copy()
-    both.join(right)
-    return both
+    return comm.exscan(range_, op=joined), range_
 
 
 def _last(comm, before, own):
     """The state of all rows, on each rank."""
     end = None
     if comm.rank == comm.size - 1:
-        end = own if before is None else _joined(before, own)
+        end = own if before is None else joined(before, own)
     return comm.bcast(end, root=comm.size - 1)
 
 
@@ -140,7 +131,7 @@ def _in_order(comm, x, out, asked, a):
         options = dataclasses.replace(asked, out=out, reverse=False, start=None, state=before)
         if comm.rank == 0:
             options.start, options.state = asked.start, State() if asked.state is None else asked.state.copy()
-        return _results(a, x, options)
+        return _made(a, x, options)
 
     try:
         result = _agreed(comm, own_results, turned=asked.reverse)
