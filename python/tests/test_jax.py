@@ -1,6 +1,7 @@
 """tuplescan.jax, on the CPU with four devices, and on CUDA where that is: pytest python/tests/test_jax.py."""
 
 import functools
+import itertools
 import os
 
 os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} --xla_force_host_platform_device_count=4"
@@ -139,33 +140,6 @@ def test_without_jit():
     same_bits(tangent, tuplescan.cumsum(x))
 
 
-@either
-def test_gradients(exclusive, reverse):
-    weights = values((60, 3), "f4", 2)
-
-    def loss(cumsum, x):
-        return (cumsum(x) ** 2 * weights).sum()
-
-    def by_jax(x):
-        x = jnp.flip(x, 0) if reverse else x
-        sums = jnp.cumsum(x, 0) - (x if exclusive else 0)
-        return jnp.flip(sums, 0) if reverse else sums
-
-    def ours(x):
-        return tuplescan.jax.cumsum(x, exclusive=exclusive, reverse=reverse)
-
-    x, tangent = jnp.asarray(values((60, 3)) / 100), jnp.asarray(values((60, 3), "f4", 3))
-    close = {"rtol": 1e-3, "atol": 1e-2}
-    np.testing.assert_allclose(jax.grad(lambda x: loss(ours, x))(x), jax.grad(lambda x: loss(by_jax, x))(x), **close)
-    np.testing.assert_allclose(jax.jvp(ours, (x,), (tangent,))[1], ours(tangent), rtol=0)
-    np.testing.assert_allclose(jax.linearize(ours, x)[1](tangent), ours(tangent), rtol=0)
-    few = x[:5]
-    np.testing.assert_allclose(
-        jax.hessian(lambda x: (ours(x) ** 3).sum())(few), jax.hessian(lambda x: (by_jax(x) ** 3).sum())(few), **close
-    )
-    check_grads(lambda x: ours(x) ** 2, (few,), order=2, rtol=0.05, atol=0.05)
-
-
 def test_gradients_through_types():
     x = jnp.ones((5, 2), jnp.bfloat16)
     assert jax.grad(lambda x: tuplescan.jax.cumsum(x, dtype="f4").sum())(x).dtype == jnp.bfloat16
@@ -174,18 +148,6 @@ def test_gradients_through_types():
     np.testing.assert_allclose(jax.grad(lambda z: jnp.abs(tuplescan.jax.cumsum(z)).sum())(z), by_jax, rtol=1e-4)
     whole = jnp.arange(5)
     assert jax.jvp(tuplescan.jax.cumsum, (whole,), (np.zeros(5, jax.dtypes.float0),))[1].dtype == jax.dtypes.float0
-
-
-def test_vmap():
-    x = values((4, 50, 6))
-    for batch in range(3):
-        parts = [np.take(x, i, batch) for i in range(x.shape[batch])]
-        for axis in (0, 1, -1):
-            got = jax.vmap(lambda part, axis=axis: tuplescan.jax.cumsum(part, axis), batch)(x)
-            same_bits(got, np.stack([tuplescan.cumsum(part, axis) for part in parts]))
-    same_bits(jax.vmap(jax.vmap(tuplescan.jax.cumsum))(x), tuplescan.cumsum(x, 2))
-    grads = jax.vmap(jax.grad(lambda part: (tuplescan.jax.cumsum(part) ** 2).sum()))(x)
-    np.testing.assert_allclose(grads[1], jax.grad(lambda part: (tuplescan.jax.cumsum(part) ** 2).sum())(x[1]))
 
 
 OTHERS = ["cummax", "cummin", "cumprod"]
@@ -201,7 +163,7 @@ def loop(a, b, exclusive=False, reverse=False, start=0.0):
 
 
 @either
-def test_gradients_of_others(exclusive, reverse):
+def test_gradients(exclusive, reverse):
     options = {"exclusive": exclusive, "reverse": reverse}
     random = np.random.default_rng(3)
     with jax.enable_x64(True):
@@ -219,36 +181,40 @@ def test_gradients_of_others(exclusive, reverse):
                 np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-9)
             check_grads(ours, given, order=2)
         x = jnp.asarray(b).at[2, 1].set(b[1, 1]).at[3, 2].set(0)
-        for name in OTHERS:
-            own = {"cummax": jax.lax.cummax, "cummin": jax.lax.cummin, "cumprod": jax.lax.cumprod}[name]
+        for name in ("cumsum", *OTHERS):
 
             def ours(x, name=name):
-                return getattr(tuplescan.jax, name)(x, reverse=reverse)
+                return getattr(tuplescan.jax, name)(x, **options)
 
-            if not exclusive:
-                wide, weights = jnp.asarray(random.normal(size=(6, 3))), random.normal(size=(6, 3))
+            def own(x, name=name):
+                results = getattr(jax.lax, name)(x, reverse=reverse)
+                return results - x if exclusive else results
+
+            if name == "cumsum" or not exclusive:
+                wide, tangent, weights = jnp.asarray(random.normal(size=(3, 6, 3)))
                 for of in (wide, x if name == "cumprod" else wide):
-                    ways = ours, functools.partial(own, reverse=reverse)
-                    got, wanted = (jax.grad(lambda of, f=f: (f(of) * weights).sum())(of) for f in ways)
+                    got, wanted = (jax.grad(lambda of, f=f: (f(of) ** 2 * weights).sum())(of) for f in (ours, own))
                     np.testing.assert_allclose(got, wanted, rtol=1e-9, atol=1e-9)
+                np.testing.assert_allclose(jax.linearize(ours, wide)[1](tangent), jax.jvp(own, (wide,), (tangent,))[1])
                 check_grads(ours, (wide,), order=2)
         last_of_equals = jax.grad(lambda x: tuplescan.jax.cummax(x)[-1])(jnp.asarray([1.0, 3, 3, 2]))
         assert last_of_equals.tolist() == [0, 0, 1, 0]
 
 
-def test_vmap_of_others():
+def test_vmap():
     a, b, start = np.random.default_rng(4).random((3, 4, 50, 6), "f4")[[0, 1, 2]]
     recur = tuplescan.jax.linear_recurrence
-    for dim in range(3):
-        got = jax.vmap(lambda a, b: recur(a, b, 0), dim)(a, b)
-        rows = [recur(np.take(a, i, dim), np.take(b, i, dim)) for i in range(a.shape[dim])]
-        same_bits(got, np.stack([np.asarray(row) for row in rows]))
+    for batch, axis in itertools.product(range(3), (0, 1, -1)):
+        for call, given in [(recur, (a, b)), *((getattr(tuplescan.jax, name), (b,)) for name in ("cumsum", *OTHERS))]:
+            got = jax.vmap(lambda *of, call=call, axis=axis: call(*of, axis), batch)(*given)
+            parts = [call(*(np.take(x, i, batch) for x in given), axis) for i in range(b.shape[batch])]
+            same_bits(got, np.stack([np.asarray(part) for part in parts]))
     same_bits(jax.vmap(lambda a: recur(a, b[0]))(a), np.stack([np.asarray(recur(of, b[0])) for of in a]))
     same_bits(jax.vmap(lambda start: recur(a[0], b[0], start=start))(start[:, 0]),
               np.stack([np.asarray(recur(a[0], b[0], start=row)) for row in start[:, 0]]))  # fmt: skip
-    for name in OTHERS:
-        call = getattr(tuplescan.jax, name)
-        same_bits(jax.vmap(call, 1, 1)(b), np.asarray(call(b)))
+    same_bits(jax.vmap(jax.vmap(tuplescan.jax.cumsum))(b), tuplescan.cumsum(b, 2))
+    grads = jax.vmap(jax.grad(lambda part: (tuplescan.jax.cumsum(part) ** 2).sum()))(b)
+    np.testing.assert_allclose(grads[1], jax.grad(lambda part: (tuplescan.jax.cumsum(part) ** 2).sum())(b[1]))
 
 
 @pytest.mark.skipif(jax.device_count() < 2, reason="one device")

@@ -178,10 +178,7 @@ def _sum(x, out, axis, start, options, memory=None):
 def add_no_rows(memory, dtype, shape, start, operation=SUM):
     """Begins the state, if it has not begun."""
     none = np.empty((0, math.prod(shape)), added_in(dtype, operation))
-    if operation == SUM:
-        _core.column_totals(none, NUMBERS[none.dtype], None, _row_for(start, dtype), memory, SUM)
-    else:
-        _core.scan(none, none, 0, operation << OPERATION, _row_for(start, dtype, operation), memory)
+    _core.column_totals(none, NUMBERS[none.dtype], None, _row_for(start, dtype, operation), memory, operation)
 
 
 def going_on(state, dtype, shape, start, operation=SUM):

@@ -5,7 +5,6 @@ was built with it."""
 import functools
 import itertools
 import math
-import operator
 
 import jax
 import jax.numpy as jnp
@@ -16,7 +15,7 @@ from jax.interpreters import ad, batching, mlir
 from jax.sharding import NamedSharding, PartitionSpec
 
 from . import _core
-from ._arrays import row_to_start_with
+from ._arrays import along, row_to_start_with
 from ._kinds import refuse_missing
 from ._operations import GRADIENTS, before, exclusive_of, of_coefficients, of_each_operation, taken_here
 from ._tables import coefficients_shape, float_type, kept_in, three_axes
@@ -277,12 +276,7 @@ def _given(x, axis):
     if isinstance(x, np.ndarray) and not x.dtype.isnative:  # bfloat16 has no other byte order
         x = x.astype(x.dtype.newbyteorder("="))
     refuse_missing(x, "x")
-    x = jnp.asarray(x)
-    x = x.reshape(-1) if axis is None or x.ndim == 0 else x
-    axis = 0 if axis is None else operator.index(axis)
-    if not -x.ndim <= axis < x.ndim:
-        raise ValueError(f"axis {axis} is out of bounds for array of dimension {x.ndim}")
-    return x, axis % x.ndim
+    return along(jnp.asarray(x), axis)
 
 
 def _to_be_summed(x, sums):

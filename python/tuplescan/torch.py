@@ -53,7 +53,7 @@ def _sums_type(x, dtype):
 
 
 def _sums(x: torch.Tensor, dim: int, dtype: torch.dtype | None, exclusive: bool, reverse: bool) -> torch.Tensor:
-    sums = _empty(x, dim, dtype, exclusive, reverse)
+    sums = _empty_sums(x, dim, dtype)
     if sums.numel() == 0:
         return sums
     x, into = x.detach().resolve_conj().resolve_neg(), sums
@@ -72,19 +72,23 @@ def _sums(x: torch.Tensor, dim: int, dtype: torch.dtype | None, exclusive: bool,
     return sums
 
 
-def _empty(x, dim, dtype, exclusive, reverse):
+def _empty_sums(x, _, dtype, *options):
     return torch.empty_like(x, dtype=_sums_type(x, dtype), memory_format=torch.contiguous_format)
 
 
-def _gradient_of_sums(arguments, sums, gradient, wanted):
-    """Each value is in the sums from its own on, so that its gradient is the sum from the other end."""
-    _, dim, _, exclusive, reverse = arguments
-    return (_differentiable["cumsum"](gradient, dim, None, exclusive, not reverse),)
+def _of_sums(name):
+    """The gradient and the tangent of sums. Each value is in the sums from its own on, so that its gradient is the sum
+    from the other end."""
 
+    def gradient(arguments, sums, gradient, wanted):
+        _, where, _, exclusive, reverse = arguments
+        return (_differentiable[name](gradient, where, None, exclusive, not reverse),)
 
-def _tangent_of_sums(arguments, sums, tangents):
-    _, dim, _, exclusive, reverse = arguments
-    return _differentiable["cumsum"](tangents[0], dim, sums.dtype, exclusive, reverse)
+    def tangent(arguments, sums, tangents):
+        _, where, _, exclusive, reverse = arguments
+        return _differentiable[name](tangents[0], where, sums.dtype, exclusive, reverse)
+
+    return gradient, tangent
 
 
 def _segment_sums(
@@ -92,20 +96,6 @@ def _segment_sums(
 ) -> torch.Tensor:
     x, options = x.detach().resolve_neg(), {"exclusive": exclusive, "reverse": reverse}
     return tuplescan.segmented_cumsum(x, offsets, dtype=_sums_type(x, dtype), **options)
-
-
-def _empty_segments(x, offsets, dtype, *options):
-    return torch.empty_like(x, dtype=_sums_type(x, dtype), memory_format=torch.contiguous_format)
-
-
-def _gradient_of_segments(arguments, sums, gradient, wanted):
-    _, offsets, _, exclusive, reverse = arguments
-    return (_differentiable["segmented_cumsum"](gradient, offsets, None, exclusive, not reverse),)
-
-
-def _tangent_of_segments(arguments, sums, tangents):
-    _, offsets, _, exclusive, reverse = arguments
-    return _differentiable["segmented_cumsum"](tangents[0], offsets, sums.dtype, exclusive, reverse)
 
 
 def _kept(dtype):
@@ -250,7 +240,7 @@ class _Operator:
 _OF_ONE = "(Tensor x, SymInt dim, bool reverse) -> Tensor"
 _OPERATORS = [
     _Operator("cumsum", "(Tensor x, SymInt dim, ScalarType? dtype, bool exclusive, bool reverse) -> Tensor", _sums,
-              _empty, _gradient_of_sums, _tangent_of_sums, _batched, saved=None),
+              _empty_sums, *_of_sums("cumsum"), _batched, saved=None),
     _Operator("linear_recurrence",
               "(Tensor a, Tensor b, Tensor? start, SymInt dim, bool reverse, bool shifted) -> Tensor",
               _recurrence, _empty_recurrence, _gradient_of_recurrence, _tangent_of_recurrence, _batched_in_front,
@@ -259,8 +249,7 @@ _OPERATORS = [
                 _batched, in_float32=False) for name in ("cummax", "cummin")),
     _Operator("segmented_cumsum",
               "(Tensor x, Tensor offsets, ScalarType? dtype, bool exclusive, bool reverse) -> Tensor",
-              _segment_sums, _empty_segments, _gradient_of_segments, _tangent_of_segments, _batched_segments,
-              saved=(1,),
+              _segment_sums, _empty_sums, *_of_sums("segmented_cumsum"), _batched_segments, saved=(1,),
               in_float32=False),
     _Operator("cumprod", _OF_ONE, _accumulated("cumprod"), _like, _gradient_of_products, _tangent_of_products,
               _batched),
