@@ -8,32 +8,22 @@ import numpy as np
 from . import _core
 from ._errors import OverflowAt
 from ._kinds import refuse_missing, roots_of
-from ._libraries import NUMPY, library_of
+from ._libraries import NUMPY, library_of, seen_by_numpy
 from ._threads import limited
 from ._types import MAXIMUM, MINIMUM, OFFSETS, PRODUCT, SUM, TOTALS, Options, taken
 
 _OPERATIONS = {"sum": SUM, "max": MAXIMUM, "min": MINIMUM, "prod": PRODUCT}
-_OF_OFFSETS, _OF_LENGTHS, _OF_KEYS, _OF_HEADS = range(1, 5)  # enum table_segment_kind
+_KINDS = {"offsets": 1, "lengths": 2, "keys": 3, "heads": 4}  # enum table_segment_kind
 
 
-def _refuse_unless_whole(whole, values, name):
-    if values.ndim != 1 or not whole:
-        raise TypeError(f"{name}: must be whole numbers, in one dimension, not {values.dtype!r} of {values.shape}")
-
-
-def _whole_numbers(values, name):
-    values = np.asarray(values)
-    if values.shape == (0,):  # numpy takes [] for floats
-        values = values.astype(np.int64)
-    _refuse_unless_whole(values.dtype.kind in "iu", values, name)
-    kept = values.dtype in (np.dtype("i4"), np.dtype("i8"))
-    return np.ascontiguousarray(values, None if kept else np.int64)
-
-
-def _whole_numbers_there(library, values, name):
+def _whole_numbers(library, values, name):
+    if tuple(values.shape) == (0,):  # numpy takes [] for floats
+        values = library.cast(values, "int64")
     kind = library.name_of(values)
-    _refuse_unless_whole(kind.startswith(("int", "uint")), values, name)
-    return library.contiguous(values if kind in ("int32", "int64") else library.cast(values, "int64"))
+    if values.ndim != 1 or not kind.startswith(("int", "uint")):
+        raise TypeError(f"{name}: must be whole numbers, in one dimension, not {values.dtype!r} of {values.shape}")
+    kept = kind in ("int32", "int64") and getattr(values.dtype, "isnative", True)
+    return values if kept else library.cast(values, "int64")
 
 
 def _heads_of(keys, heads):
@@ -44,69 +34,37 @@ def _heads_of(keys, heads):
     return heads
 
 
-def _resolved(segments):
-    """A segment array as numpy sees it, also of another library."""
-    library = library_of(segments)
-    return segments if library is None else library.to_numpy(library.resolved(segments))
-
-
-def _refuse_others(values, name, rows):
-    if tuple(values.shape) != (rows,):
-        raise ValueError(f"{name}: has the shape {tuple(values.shape)}, and x has {rows} rows")
-
-
 class Segments:
     """The kind of the segments, their array as _core takes it, and how many there are, counted when it is asked. With
     an array x on CUDA of a library, they are put where it is, and those that are there stay there."""
 
-    def __init__(self, rows, offsets=None, lengths=None, keys=None, heads=None, *, library=None, x=None):
+    def __init__(self, rows, offsets=None, lengths=None, keys=None, heads=None, *, library=NUMPY, x=None):
         given = {"offsets": offsets, "lengths": lengths, "keys": keys, "heads": heads}
         given = {name: values for name, values in given.items() if values is not None}
         if len(given) != 1:
             raise ValueError("give one of offsets, lengths, keys and heads")
         ((name, values),) = given.items()
-        refuse_missing(values, name)
-        if library is not None and library.owns(values) and library.on_cuda(values):
-            self._there(library, library.resolved(values), name, rows)
-            return
-        self._here(_resolved(values), name, rows)
-        if library is not None:
-            self.values = library.put(self.heads() if self.kind == _OF_KEYS else self.values, x)
-            self.kind = _OF_HEADS if self.kind == _OF_KEYS else self.kind
-
-    def _there(self, library, values, name, rows):
+        there = library is not NUMPY and library.owns(values) and library.on_cuda(values)
+        own = library if there else NUMPY
+        values = library.resolved(values) if there else seen_by_numpy(values, name)
+        self.kind, self.known = _KINDS[name], None
         if name in ("offsets", "lengths"):
-            self.values = _whole_numbers_there(library, values, name)
-            self._count_known(name)
-            return
-        _refuse_others(values, name, rows)
-        if name == "keys":
-            values = _heads_of(values, library.empty((rows,), "bool", values))
-        self.kind, self.values, self.known = _OF_HEADS, library.contiguous(library.cast(values, "bool")), None
-
-    def _count_known(self, name):
-        self.kind = _OF_OFFSETS if name == "offsets" else _OF_LENGTHS
-        if self.kind == _OF_OFFSETS and not len(self.values):
-            raise ValueError("offsets: must be one more than there are segments")
-        self.known = len(self.values) - (self.kind == _OF_OFFSETS)
-
-    def _here(self, values, name, rows):
-        if name in ("offsets", "lengths"):
-            self.values = _whole_numbers(values, name)
-            self._count_known(name)
-            return
-        values = np.asarray(values)
-        _refuse_others(values, name, rows)
-        if name == "heads":
-            self.kind, values = _OF_HEADS, values.astype(bool, copy=False)
-        elif values.dtype.kind in "iub" and values.dtype.isnative:
-            self.kind = _OF_KEYS
-        else:
-            self.kind, values = _OF_HEADS, _heads_of(values, np.empty(rows, bool))
-        self.values, self.known = np.ascontiguousarray(values), None
+            values = _whole_numbers(own, values, name)
+            self.known = len(values) - (name == "offsets")
+            if self.known < 0:
+                raise ValueError("offsets: must be one more than there are segments")
+        elif tuple(values.shape) != (rows,):
+            raise ValueError(f"{name}: has the shape {tuple(values.shape)}, and x has {rows} rows")
+        elif name == "heads":
+            values = own.cast(values, "bool")
+        elif library is not NUMPY or values.dtype.kind not in "iub" or not values.dtype.isnative:
+            self.kind, values = _KINDS["heads"], _heads_of(values, own.empty((rows,), "bool", values))
+        self.values = own.contiguous(values)
+        if own is not library:
+            self.values = library.put(self.values, x)
 
     def heads(self):
-        return self.values if self.kind == _OF_HEADS else _heads_of(self.values, np.empty(len(self.values), bool))
+        return self.values if self.kind == _KINDS["heads"] else _heads_of(self.values, np.empty(len(self.values), bool))
 
     def count(self):
         if self.known is None:
@@ -122,7 +80,7 @@ def run(library, x, segments, options, totals=False):
     operation, rest, found = options.operation, tuple(x.shape[1:]), None
     with library.working_on(x, None):
         x, (kind, added) = library.resolved(x), library.types_for(x, options)
-        if np.dtype(added).kind == "c":
+        if added.startswith("complex"):
             raise TypeError("x: complex numbers have no sums of segments here; sum their parts as columns")
         into = added if totals or not taken(kind, kind, operation) else kind
         if options.check_overflow and into != kind:
@@ -182,8 +140,8 @@ def _scan(x, segments, operation, options, totals=False):
         options.dtype = own.numpy_type(options.dtype)
         x = own.to_numpy(own.resolved(x))
     library, x = (own, x) if there else (NUMPY, np.asarray(x))
-    where = {"library": library, "x": x} if there else {}
-    sums, found = run(library, x, Segments(len(x) if x.ndim else 0, **segments, **where), options, totals)
+    of = Segments(len(x) if x.ndim else 0, **segments, library=library, x=x)
+    sums, found = run(library, x, of, options, totals)
     if options.check_overflow and found:
         raise OverflowAt(*found)
     sums = sums if own is None or there else own.from_numpy(sums)
