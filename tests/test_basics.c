@@ -1,13 +1,8 @@
 /* The small calls: statuses, types, seeds, devices. */
 #include <math.h>
 #include <sched.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include <pthread.h>
-
-#include <tuplescan/tuplescan.h>
 
 #include "support/reference.h"
 #include "support/test.h"
@@ -253,4 +248,4 @@ TEST(test_very_large_floats) {
     assert_true(wide[2] == 0 && wide[3] == (double)3e38F);
 }
 
-int main(void) { return run_all_tests("basics", NULL, NULL); }
+int main(void) { return run_all_tests("basics", NULL); }

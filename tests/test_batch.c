@@ -1,9 +1,6 @@
 /* Several tables in one call: what is refused, and what is particular to them. Their sums are a form of
  * test_pieces.c. */
 #include <fenv.h>
-#include <string.h>
-
-#include <tuplescan/tuplescan.h>
 
 #include "support/refusal.h"
 #include "support/test.h"
@@ -111,4 +108,4 @@ TEST(test_no_other_values) {
     }
 }
 
-int main(void) { return run_all_tests("batch", NULL, NULL); }
+int main(void) { return run_all_tests("batch", NULL); }

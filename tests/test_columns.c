@@ -1,10 +1,5 @@
 /* Columns that lie apart: what is refused, and what is particular to them. Their sums are a form of test_pieces.c. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
-
-#include <tuplescan/tuplescan.h>
 
 #include "support/refusal.h"
 #include "support/test.h"
@@ -163,4 +158,4 @@ TEST(test_many_columns) {
     free(in);
 }
 
-int main(void) { return run_all_tests("columns", NULL, NULL); }
+int main(void) { return run_all_tests("columns", NULL); }

@@ -1,11 +1,5 @@
 /* Tables in parts: what an error says, and streams whose pieces several devices share. The sums of parts are a form of
  * test_pieces.c. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <tuplescan/tuplescan.h>
-
 #include "support/ends.h"
 #include "support/tables.h"
 #include "support/test.h"
@@ -98,4 +92,4 @@ TEST(test_stream) {
     assert_memory_equal(found, expected, sizeof found);
 }
 
-int main(void) { return run_all_tests("devices", NULL, NULL); }
+int main(void) { return run_all_tests("devices", NULL); }

@@ -1,9 +1,5 @@
 /* What wrong tables get: pointers, types, shapes, alignment, sizes. See support/wrong_call.h. */
 #include <limits.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <tuplescan/tuplescan.h>
 
 #include "support/test.h"
 #include "support/wrong_call.h"
@@ -148,4 +144,4 @@ TEST(test_too_large) {
           call.in.columns = call.out.columns = SIZE_MAX / 8);
 }
 
-int main(void) { return run_all_tests("errors", NULL, NULL); }
+int main(void) { return run_all_tests("errors", NULL); }

@@ -1,12 +1,6 @@
 /* The rows of running maxima and minima, against a loop that compares values by their order: every type, at any
  * address, whole, in pieces, several tables at once, by both forms of call. */
-#include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <tuplescan/tuplescan.h>
 
 #include "support/reference.h"
 #include "support/refusal.h"
@@ -243,8 +237,4 @@ TEST(test_refusals) {
     expect(table_extreme_rows_async(&right, &results, &taken, 0, &options), TABLE_ERROR_WORKSPACE, "workspace");
 }
 
-int main(void) {
-    if (is_skipped(ways_unavailable()))
-        return SKIPPED;
-    return run_all_tests("extreme_rows", NULL, NULL);
-}
+int main(void) { return run_all_tests("extreme_rows", ways_unavailable()); }

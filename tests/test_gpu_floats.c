@@ -1,12 +1,5 @@
 /* Float sums of tables that are large enough for every part of stage 2 to be used many times over, and wide enough for
  * blocks of it whose last warp has few columns: all bits are the CPU's, each time. */
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <tuplescan/tuplescan.h>
-
 #include "support/on_gpu.h"
 
 enum { TABLE_BYTES = 48 << 20, TIMES = 3 }; /* of sums */
@@ -95,8 +88,4 @@ static void test_types(void **state) {
 TEST_OF(test_types, false)
 TEST_OF(test_types, true)
 
-int main(void) {
-    if (is_skipped(table_cuda_unavailable()))
-        return SKIPPED;
-    return run_all_tests("gpu_floats", open_memory, close_memory);
-}
+int main(void) { return run_all_tests_within("gpu_floats", table_cuda_unavailable(), open_memory, close_memory); }

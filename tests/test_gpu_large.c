@@ -1,11 +1,5 @@
 /* More than 2^32 cells on a device, for real: 512^3 + 1 rows of 33 columns have chunks of 512 rows, so that the totals
  * of the totals of the totals have more than one row, the deepest that the recursion goes in practice. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <tuplescan/tuplescan.h>
-
 #include "support/on_gpu.h"
 
 enum { COLUMNS = 33, PERIOD = 1000003 /* rows after which the input repeats */ };
@@ -116,11 +110,8 @@ TEST(test_sort) {
 
 int main(void) {
     size_t available = 0, total = 0;
-    if (is_skipped(table_cuda_unavailable()))
-        return SKIPPED;
-    if (cudaMemGetInfo(&available, &total) != cudaSuccess || available < rows * COLUMNS * 6) {
-        printf("skipped: 27 GB of device memory are needed, %zu MB are free\n", available >> 20);
-        return SKIPPED;
-    }
-    return run_all_tests("gpu_large", open_tables, close_tables);
+    const char *reason = table_cuda_unavailable();
+    if (!reason && (cudaMemGetInfo(&available, &total) != cudaSuccess || available < rows * COLUMNS * 6))
+        reason = "27 GB of free device memory are needed";
+    return run_all_tests_within("gpu_large", reason, open_tables, close_tables);
 }

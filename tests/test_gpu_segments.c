@@ -1,12 +1,5 @@
 /* A captured call on segments, replayed on other segments: their number and what says where they lie are read on the
  * device when the work begins. Wrong ones are named there, by the first one, and then nothing is written. */
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <tuplescan/tuplescan.h>
-
 #include "support/chunk.h"
 #include "support/on_gpu.h"
 #include "support/random.h"
@@ -171,8 +164,4 @@ TEST(test_wrong_on_device) {
     assert_memory_equal(sums, values, table_cells() * sizeof *sums);
 }
 
-int main(void) {
-    if (is_skipped(table_cuda_unavailable()))
-        return SKIPPED;
-    return run_all_tests("gpu_segments", open_all, close_all);
-}
+int main(void) { return run_all_tests_within("gpu_segments", table_cuda_unavailable(), open_all, close_all); }

@@ -1,13 +1,7 @@
 /* What only CUDA has: graphs, work in the order of a stream, and memory of two sides. */
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
 #include <math.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
-
-#include <tuplescan/tuplescan.h>
 
 #include "support/chunk.h"
 #include "support/on_gpu.h"
@@ -534,8 +528,4 @@ TEST(test_out_of_device_memory) {
     assert_int_equal(table_prefix_sum(device_in(), device_out(), NULL), TABLE_OK);
 }
 
-int main(void) {
-    if (is_skipped(table_cuda_unavailable()))
-        return SKIPPED;
-    return run_all_tests("gpu_streams", open_all, close_all);
-}
+int main(void) { return run_all_tests_within("gpu_streams", table_cuda_unavailable(), open_all, close_all); }

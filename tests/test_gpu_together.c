@@ -1,16 +1,10 @@
 /* Scans at the same time as other work on the GPU: on several streams, beside kernels that fill all multiprocessors, in
  * several processes, in two graphs. Blocks of a scan wait for each other, so each of these could be a deadlock: what is
  * asked for is that all of it ends, and is right. A hang is ended by SIGALRM. */
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cuda_runtime_api.h>
-
-#include <tuplescan/tuplescan.h>
 
 #include "support/test.h"
 
@@ -270,5 +264,5 @@ int main(void) {
         return SKIPPED;
     }
     alarm(3 * SECONDS);
-    return run_all_tests("gpu_together", NULL, NULL);
+    return run_all_tests("gpu_together", NULL);
 }

@@ -1,12 +1,8 @@
 /* What a call gets when the host has no memory left. */
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <tuplescan/tuplescan.h>
 
 #include "support/test.h"
 
@@ -69,4 +65,4 @@ TEST(test_out_of_host_memory) {
     }
 }
 
-int main(void) { return run_all_tests("host_memory", NULL, NULL); }
+int main(void) { return run_all_tests("host_memory", NULL); }

@@ -1,12 +1,5 @@
 /* Sums, products and recurrences of f32 that are kept as f64: each result is that of the call into f64, rounded once;
  * carries and states are those of that call, bit for bit. */
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <tuplescan/tuplescan.h>
-
 #include "support/ends.h"
 #include "support/refusal.h"
 #include "support/tables.h"
@@ -208,8 +201,4 @@ TEST(test_refusals) {
     expect(table_prefix_sum(&in, &out, &options), TABLE_ERROR_TYPE, "options->kept 4 (u64)");
 }
 
-int main(void) {
-    if (is_skipped(ways_unavailable()))
-        return SKIPPED;
-    return run_all_tests("kept", NULL, NULL);
-}
+int main(void) { return run_all_tests("kept", ways_unavailable()); }

@@ -1,11 +1,6 @@
 /* Maxima, minima and products: every type, strategy and instruction set as one call (scan_case.h). Every other way that
  * sums have is theirs, too, in test_pieces.c. */
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <tuplescan/tuplescan.h>
 
 #include "support/refusal.h"
 #include "support/scan_case.h"
@@ -127,8 +122,4 @@ TEST(test_refusals) {
     assert_int_equal(table_kept_type(TABLE_MAXIMUM, TABLE_F64), TABLE_F64);
 }
 
-int main(void) {
-    if (is_skipped(ways_unavailable()))
-        return SKIPPED;
-    return run_all_tests("operations", NULL, NULL);
-}
+int main(void) { return run_all_tests("operations", ways_unavailable()); }

@@ -1,9 +1,4 @@
 /* What wrong options get, and wrong calls of the stages. */
-#include <stdlib.h>
-#include <string.h>
-
-#include <tuplescan/tuplescan.h>
-
 #include "support/test.h"
 #include "support/wrong_call.h"
 
@@ -159,4 +154,4 @@ TEST(test_wrong_stages) {
 #undef STAGE1
 }
 
-int main(void) { return run_all_tests("option_errors", NULL, NULL); }
+int main(void) { return run_all_tests("option_errors", NULL); }

@@ -1,9 +1,5 @@
 /* Which memory of a call may be shared, and which not. */
 #include <limits.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <tuplescan/tuplescan.h>
 
 #include "support/test.h"
 #include "support/wrong_call.h"
@@ -103,4 +99,4 @@ TEST(test_rows_of_options_in_tables) {
     REFUSED(table_column_totals(&right.in, TABLE_U64, memory.in + 4, NULL), OVERLAP, "totals and in");
 }
 
-int main(void) { return run_all_tests("overlap", NULL, NULL); }
+int main(void) { return run_all_tests("overlap", NULL); }

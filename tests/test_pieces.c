@@ -2,12 +2,6 @@
  * form of call, in any layout: rows from the last one to the first, data at any address, in place, sums from the end, a
  * row of offsets, NaN that count as nothing, no columns. Pieces have the bits of the whole table's sums, and leave the
  * state that the whole leaves. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <tuplescan/tuplescan.h>
-
 #include "support/chunk.h"
 #include "support/piece_forms.h"
 #include "support/places.h"
@@ -269,9 +263,4 @@ TEST(test_batches) {
                     8, true);
 }
 
-int main(void) {
-    if (is_skipped(ways_unavailable() ? ways_unavailable() : places_unavailable()))
-        return SKIPPED;
-    run_seed();
-    return run_all_tests("pieces", NULL, NULL);
-}
+int main(void) { return run_all_tests("pieces", ways_unavailable() ? ways_unavailable() : places_unavailable()); }

@@ -1,12 +1,5 @@
 /* The conformance tests: one body for every backend, strategy and form of call. See scan_case.h for what is done with
  * each table; here is which tables. */
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <tuplescan/tuplescan.h>
-
 #include "support/chunk.h"
 #include "support/scan_case.h"
 #include "support/test.h"
@@ -260,9 +253,4 @@ TEST(test_no_columns) {
             }
 }
 
-int main(void) {
-    if (is_skipped(ways_unavailable()))
-        return SKIPPED;
-    run_seed();
-    return run_all_tests("prefix_sum", NULL, NULL);
-}
+int main(void) { return run_all_tests("prefix_sum", ways_unavailable()); }

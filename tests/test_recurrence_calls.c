@@ -1,11 +1,6 @@
 /* Calls of linear recurrences and running products beside their bits: states, and what wrong calls get, of columns
  * apart and streams, too. */
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <tuplescan/tuplescan.h>
 
 #include "support/random.h"
 #include "support/recurrence.h"
@@ -349,8 +344,4 @@ TEST(test_wrong_streams) {
     assert_int_equal(ends.taken, 0);
 }
 
-int main(void) {
-    if (is_skipped(ways_unavailable()))
-        return SKIPPED;
-    return run_all_tests("recurrence_calls", NULL, NULL);
-}
+int main(void) { return run_all_tests("recurrence_calls", ways_unavailable()); }

@@ -1,10 +1,5 @@
 /* Ragged tables: what wrong calls and wrong segments get; any offsets and counts. */
 #include <limits.h>
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <tuplescan/tuplescan.h>
 
 #include "support/random.h"
 #include "support/refusal.h"
@@ -210,4 +205,4 @@ TEST(test_refused_memory) {
     }
 }
 
-int main(void) { return run_all_tests("segment calls", NULL, NULL); }
+int main(void) { return run_all_tests("segment calls", NULL); }

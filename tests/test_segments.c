@@ -1,12 +1,5 @@
 /* Ragged tables: each segment has the bits, the last sums, the overflow and the NaNs that a call for it alone has, and
  * nothing beside the segments is written. */
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <tuplescan/tuplescan.h>
-
 #include "support/refusal.h"
 #include "support/scan_case.h"
 #include "support/test.h"
@@ -450,8 +443,4 @@ TEST(test_giant) {
         }
 }
 
-int main(void) {
-    if (is_skipped(ways_unavailable()))
-        return SKIPPED;
-    return run_all_tests("segments", NULL, NULL);
-}
+int main(void) { return run_all_tests("segments", ways_unavailable()); }

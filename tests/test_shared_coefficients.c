@@ -1,10 +1,6 @@
 /* Recurrences whose coefficients are one number for all, or one for each row: the bits are those of the table that has
  * them in all columns, with each instruction set. */
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <tuplescan/tuplescan.h>
 
 #include "support/random.h"
 #include "support/tables.h"
@@ -124,8 +120,4 @@ TEST(test_it_goes_on_with_others) {
     }
 }
 
-int main(void) {
-    if (is_skipped(ways_unavailable()))
-        return SKIPPED;
-    return run_all_tests("shared_coefficients", NULL, NULL);
-}
+int main(void) { return run_all_tests("shared_coefficients", ways_unavailable()); }

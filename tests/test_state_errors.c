@@ -1,9 +1,4 @@
 /* What wrong states get from the calls of the scan. */
-#include <stdlib.h>
-#include <string.h>
-
-#include <tuplescan/tuplescan.h>
-
 #include "support/test.h"
 #include "support/wrong_call.h"
 
@@ -137,4 +132,4 @@ TEST(test_overflow_goes_on) {
     assert_int_equal(found, TABLE_NO_OVERFLOW);
 }
 
-int main(void) { return run_all_tests("state_errors", NULL, NULL); }
+int main(void) { return run_all_tests("state_errors", NULL); }

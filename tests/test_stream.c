@@ -3,14 +3,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
-
-#include <tuplescan/tuplescan.h>
 
 #include "support/test.h"
 
@@ -572,4 +566,4 @@ TEST(test_descriptors) {
     free(found);
 }
 
-int main(void) { return run_all_tests("stream", NULL, NULL); }
+int main(void) { return run_all_tests("stream", NULL); }

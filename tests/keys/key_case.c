@@ -1,9 +1,6 @@
 #include "key_case.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "support/test.h"
 #include "types.h"

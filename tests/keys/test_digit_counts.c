@@ -1,8 +1,4 @@
 /* Counter tables and the ranks that are made of them, against plain counting. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "keys/key_case.h"
 #include "support/test.h"
 
@@ -198,9 +194,4 @@ TEST(test_own_scatter) {
         assert_memory_equal(&sorted[i], &keys[order[i]], sizeof(float));
 }
 
-int main(void) {
-    if (is_skipped(ways_unavailable()))
-        return SKIPPED;
-    run_seed();
-    return run_all_tests("digit_counts", NULL, NULL);
-}
+int main(void) { return run_all_tests("digit_counts", ways_unavailable()); }

@@ -1,9 +1,5 @@
 /* What the pipelines on CUDA have to themselves: graphs, and memory of two sides. What they compute is the matter of
  * the conformance tests. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "keys/calls.h"
 #include "support/on_gpu.h"
 #include "support/random.h"
@@ -147,8 +143,4 @@ TEST(test_auto_goes_where_the_keys_are) {
         assert_true(host_order[i - 1] <= host_order[i]);
 }
 
-int main(void) {
-    if (is_skipped(table_cuda_unavailable()))
-        return SKIPPED;
-    return run_all_tests("gpu_keys", open_all, close_all);
-}
+int main(void) { return run_all_tests_within("gpu_keys", table_cuda_unavailable(), open_all, close_all); }

@@ -1,9 +1,6 @@
 /* Histograms against a plain loop, and sums of weights bit for bit against the order that the header fixes. */
 #include <float.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "keys/key_case.h"
 #include "support/reference.h"
@@ -455,9 +452,4 @@ TEST(test_ranges_that_are_too_small) {
     }
 }
 
-int main(void) {
-    if (is_skipped(ways_unavailable()))
-        return SKIPPED;
-    run_seed();
-    return run_all_tests("histogram", NULL, NULL);
-}
+int main(void) { return run_all_tests("histogram", ways_unavailable()); }

@@ -1,8 +1,5 @@
 /* What wrong calls of the pipelines get: the right status, the reason in table_error_detail(), and nothing written. */
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "keys/calls.h"
 #include "support/test.h"
@@ -242,4 +239,4 @@ TEST(test_sort) {
     assert_int_equal(table_argsort(&all.keys, NULL, NULL), TABLE_ERROR_ARGUMENT);
 }
 
-int main(void) { return run_all_tests("pipeline_errors", NULL, NULL); }
+int main(void) { return run_all_tests("pipeline_errors", NULL); }

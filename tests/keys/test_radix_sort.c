@@ -1,8 +1,4 @@
 /* Sorting: keys alone, with values of any size, and the order alone, against a plain stable sort. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "keys/key_case.h"
 #include "support/test.h"
 
@@ -200,9 +196,4 @@ TEST(test_ranges_in_turn) {
     assert_memory_equal(keys, whole, sizeof keys);
 }
 
-int main(void) {
-    if (is_skipped(ways_unavailable()))
-        return SKIPPED;
-    run_seed();
-    return run_all_tests("radix_sort", NULL, NULL);
-}
+int main(void) { return run_all_tests("radix_sort", ways_unavailable()); }

@@ -1,10 +1,5 @@
 #include "scan_run.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "test.h"
 #include "types.h"
 

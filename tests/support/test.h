@@ -1,15 +1,19 @@
-/* What each program of tests begins with: cmocka, with the headers that it wants before it. */
+/* What each program of tests begins with: the public headers, and cmocka with the headers that it wants before it. */
 #ifndef TEST_H
 #define TEST_H
 
+#include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
+
+#include <tuplescan/tuplescan.h>
 
 /* A test. What cmocka hands to it is seldom of use. It is noted before main() begins, so that none is listed again. */
 #define TEST(name)                                                                                                     \
@@ -27,15 +31,12 @@
     }
 void note_test(const struct CMUnitTest *test, int line);
 
-/* Runs all tests of the program, as they stand in its file. The exit code. */
-int run_all_tests(const char *group, CMFixtureFunction setup, CMFixtureFunction teardown);
-
-/* Whether there is a reason why nothing can be tested here: it is told, and the program ends with SKIPPED. */
+/* Runs all tests of the program, as they stand in its file, between a setup and a teardown. Where there is a reason why
+ * nothing can be tested here, it is told, and no test is run. The exit code. */
 enum { SKIPPED = 77 };
-static inline bool is_skipped(const char *reason) {
-    if (reason)
-        printf("skipped: %s\n", reason);
-    return reason != NULL;
+int run_all_tests_within(const char *group, const char *reason, CMFixtureFunction setup, CMFixtureFunction teardown);
+static inline int run_all_tests(const char *group, const char *reason) {
+    return run_all_tests_within(group, reason, NULL, NULL);
 }
 
 #endif

@@ -1,12 +1,5 @@
 #include "trial.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <tuplescan/linear_recurrence.h>
-
 #include "state.h"
 #include "test.h"
 

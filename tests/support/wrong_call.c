@@ -1,8 +1,5 @@
 #include "wrong_call.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "test.h"
 
 struct call_memory memory;

@@ -1,9 +1,5 @@
 /* What the kernels of each instruction set of the CPU are by themselves: conversions, exhaustively. What they sum is
  * the matter of the conformance tests, with each of them by force (ways_isa.c). */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "isa.h"
 #include "support/reference.h"
 #include "support/test.h"
@@ -74,4 +70,4 @@ TEST(test_kernels_are_there) {
     print_message("in use: %s\n", isa_kernels_in_use()->name);
 }
 
-int main(void) { return run_all_tests("cpu_kernels", NULL, NULL); }
+int main(void) { return run_all_tests("cpu_kernels", NULL); }

@@ -1,10 +1,6 @@
 /* Calls that their thread's interrupt ends, at every point at which it is asked: they are canceled, their state is as
  * it was, and the next call is right. */
 #include <pthread.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <tuplescan/tuplescan.h>
 
 #include "interrupt.h"
 #include "support/test.h"
@@ -272,4 +268,4 @@ TEST(test_every_point) {
     }
 }
 
-int main(void) { return run_all_tests("interrupt", NULL, NULL); }
+int main(void) { return run_all_tests("interrupt", NULL); }

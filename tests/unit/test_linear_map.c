@@ -1,11 +1,6 @@
 /* The reference of recurrences, and the library, against the bits that Python made (tests/recurrence_tree.py), and the
  * algebra of private/linear_map.h against what it promises and against the reference. */
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <tuplescan/tuplescan.h>
 
 #include "linear_map.h"
 #include "support/random.h"
@@ -139,5 +134,5 @@ int main(int argc, char **argv) {
     if (argc < 2)
         return 2;
     file_name = argv[1];
-    return run_all_tests("linear_map", NULL, NULL);
+    return run_all_tests("linear_map", NULL);
 }

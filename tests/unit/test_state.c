@@ -1,11 +1,5 @@
 /* The states of sums that go on, as bytes: those that joins make are the ones that the definition asks for, saved ones
  * are refused when damaged, and wrong calls are told what is wrong. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <tuplescan/tuplescan.h>
-
 #include "state.h"
 #include "state/state_call.h"
 #include "support/random.h"
@@ -482,5 +476,5 @@ TEST(test_wrong_joins) {
 int main(int count, char **arguments) {
     (void)count;
     old_forms = arguments + 1;
-    return run_all_tests("state", NULL, NULL);
+    return run_all_tests("state", NULL);
 }

@@ -2,14 +2,9 @@
  * the workers have ended, and that signals stay with the program's own threads. */
 #include <pthread.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
-
-#include <tuplescan/tuplescan.h>
 
 #include "division.h"
 #include "isa.h"
@@ -252,4 +247,4 @@ TEST(test_stack_of_workers) {
     pthread_attr_destroy(&before);
 }
 
-int main(void) { return run_all_tests("threads", NULL, NULL); }
+int main(void) { return run_all_tests("threads", NULL); }

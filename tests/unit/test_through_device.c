@@ -1,10 +1,5 @@
 /* Host tables on a backend with memory of its own, in pieces, without a device: a backend that is the CPU's and says
  * that it has such memory. */
-#include <stdlib.h>
-#include <string.h>
-
-#include <tuplescan/tuplescan.h>
-
 #include "backend.h"
 #include "interrupt.h"
 #include "run.h"
@@ -296,4 +291,4 @@ TEST(test_wide_rows) {
     check_wide(TABLE_F32, TABLE_F64, 300, 1 << 16, 310 * mib);
 }
 
-int main(void) { return run_all_tests("through_device", NULL, NULL); }
+int main(void) { return run_all_tests("through_device", NULL); }
