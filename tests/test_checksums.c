@@ -6,10 +6,10 @@
  *                                    to write the file anew, which is news, begin with an empty one
  *
  * Values and checksums are made here, and depend on nothing else in tests/. */
-#include "support/memory.h"
 #include "support/random.h"
-#include "support/scan_case.h"
+#include "support/tables.h"
 #include "support/test.h"
+#include "support/ways.h"
 
 static const char *file_name;
 
@@ -194,8 +194,8 @@ TEST(test_bits_are_kept) {
             if (found.inclusive != line.inclusive || found.exclusive != line.exclusive || found.state != line.state) {
                 write_line(stdout, &line);
                 write_line(stdout, &found);
-                fail_msg("other bits than in %s: %s, strategy %s, %u pieces", file_name, ways[i].name,
-                         strategy_name(strategy), pieces);
+                fail_msg("other bits than in %s: %s, strategy %d, %u pieces", file_name, ways[i].name, (int)strategy,
+                         pieces);
             }
         }
     }

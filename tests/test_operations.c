@@ -1,20 +1,13 @@
-/* Maxima, minima and products: every type, strategy and instruction set as one call (scan_case.h). Every other way that
- * sums have is theirs, too, in test_pieces.c. */
+/* Maxima, minima and products: every type, strategy and instruction set as one call (support/whole.h). Every other way
+ * that sums have is theirs, too, in test_pieces.c. */
 #include <math.h>
 
 #include "support/refusal.h"
-#include "support/scan_case.h"
 #include "support/test.h"
+#include "support/whole.h"
 
 static const table_operation operations[] = {TABLE_MAXIMUM, TABLE_MINIMUM, TABLE_PRODUCT};
 enum { OPERATIONS = sizeof operations / sizeof *operations };
-
-/* CUDA has one strategy, which it calls FUSED. */
-static void check(const struct scan_case *c, const struct way *way) {
-    struct way of = *way;
-    of.fused_alone = way->fused_alone || way->backend == TABLE_BACKEND_CUDA;
-    scan_case_check(c, &of);
-}
 
 /* Rows around groups, units and chunks; columns with kernels of their own, without, and of several panels. */
 TEST(test_every_pair_and_shape) {
@@ -25,14 +18,12 @@ TEST(test_every_pair_and_shape) {
     for (size_t o = 0; o < OPERATIONS; o++)
         for (size_t number = 0; operation_pair(operations[o], number, &pair); number++)
             for (size_t i = 0; i < 3 * sizeof columns / sizeof *columns; i++) {
-                struct scan_case c = {.operation = operations[o], .in_type = pair.in, .out_type = pair.out};
-                c.columns = columns[i / 3];
-                c.rows = rows[random_below(&random, sizeof rows / sizeof *rows)];
-                scan_case_vary(&c, &random);
-                if ((c.rows * c.columns > 1 << 18 || !random_once_in(&random, run_few())) && i % 10 != 0)
+                const size_t of_rows = rows[random_below(&random, sizeof rows / sizeof *rows)];
+                const struct trial table = whole_table(&random, operations[o], pair, of_rows, columns[i / 3]);
+                if ((of_rows * columns[i / 3] > 1 << 18 || !random_once_in(&random, run_few())) && i % 10 != 0)
                     continue;
                 for (size_t way = 0; way < way_count; way++)
-                    check(&c, &ways[way]);
+                    whole_check(&table, &ways[way]);
             }
 }
 

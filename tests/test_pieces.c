@@ -8,6 +8,76 @@
 #include "support/recurrence.h"
 #include "support/test.h"
 
+enum { PARTS_MOST = 9 };
+
+/* Near to where units and groups of them end, or anywhere. */
+static size_t rows_of_part(struct trial *t, size_t left) {
+    static const size_t units[] = {1, 512, 512, 4096, 512 * 512};
+    const size_t unit = units[random_below(&t->random, sizeof units / sizeof *units)];
+    const size_t rows = random_below(&t->random, left + 1);
+    return random_once_in(&t->random, 6) ? 0 : random_once_in(&t->random, 2) ? rows / unit * unit : rows;
+}
+
+/* Parts on several devices and the host. The last part in the order of the table has the row of offsets. */
+static void sum_parts(struct trial *t) {
+    const size_t count = 1 + random_below(&t->random, PARTS_MOST), end = t->done + t->piece;
+    struct tables tables[PARTS_MOST];
+    table_part parts[PARTS_MOST] = {0};
+    table_devices_report report;
+    struct sides sides;
+    for (size_t i = 0, first = t->done; i < count; first += tables[i++].rows) {
+        const bool last = i + 1 == count;
+        const struct place place = place_at(random_below(&t->random, place_count()));
+        places_set_device(place.device);
+        open_tables(t, &tables[i], place.memory, first, last ? end - first : rows_of_part(t, end - first),
+                    t->offsets && (t->reverse ? i == 0 : last));
+        parts[t->reverse ? count - 1 - i : i] = (table_part){
+            .in = tables[i].from, .out = tables[i].out.view, .backend = place.backend, .device = place.device};
+    }
+    table_scan_options options = trial_options(t, &host_memory, &host_memory, false, &sides);
+    const int device = place_at(random_below(&t->random, place_count())).device;
+    options.backend = TABLE_BACKEND_AUTO;
+    places_set_device(device);
+    trial_ok(t, table_prefix_sum_devices(parts, count, &options, random_once_in(&t->random, 2) ? &report : NULL));
+    trial_require(t, places_device() == device, "the current device is another one");
+    places_set_device(0);
+    for (size_t i = 0; i < count; i++)
+        close_tables(t, &tables[i]);
+    trial_close_sides(t, &options, &sides);
+}
+
+static bool is_on_cpu(const struct trial *t) { return t->way->backend == TABLE_BACKEND_CPU; }
+static bool takes_all(const struct trial *t) { return t->way != NULL; }
+static bool takes_parts(const struct trial *t) { return !trial_is_map(t); }
+static bool takes_device_tables(const struct trial *t) { return t->way->direct; }
+static bool takes_batches(const struct trial *t) { return !t->with_state && t->columns > 0; }
+static bool takes_states(const struct trial *t) { return t->with_state; }
+static bool takes_begun_states(const struct trial *t) {
+    table_state_facts facts;
+    trial_ok(t, table_state_describe(t->state, t->state_bytes, &facts));
+    return t->with_state && facts.version > 0;
+}
+static bool takes_columns(const struct trial *t) {
+    return t->columns > 0 && t->columns <= PIECE_COLUMNS_MOST && !t->offsets && (is_on_cpu(t) || !trial_is_map(t));
+}
+static bool takes_files(const struct trial *t) { return t->columns > 0 && !(t->reverse && t->piece == 0); }
+
+static const struct form {
+    const char *name;
+    void (*sum)(struct trial *t);
+    bool (*takes)(const struct trial *t);
+} forms[] = {{"one call", sum_here, takes_all},
+             {"on the CPU", sum_on_cpu, takes_all},
+             {"one call, state on the host", sum_with_host_state, takes_all},
+             {"stream form", sum_on_stream, takes_device_tables},
+             {"totals", feed_totals, takes_states},
+             {"a range that is joined", join_range, takes_begun_states},
+             {"columns", sum_columns, takes_columns},
+             {"columns as tables", sum_batch, takes_batches},
+             {"parts", sum_parts, takes_parts},
+             {"a stream", sum_stream, takes_files}};
+enum { FORM_ON_CPU = 1, FORM_AS_TABLES = 7, FORMS = sizeof forms / sizeof *forms };
+
 /* The state through the rows so far says so, also when it was saved and loaded, and gives their sums. */
 static void require_state(const struct trial *t) {
     char *row = malloc(t->columns * element_size(t->sum_type) + 1), *saved = malloc(t->state_bytes);
@@ -46,12 +116,12 @@ static size_t rows_of_piece(struct trial *t) {
 static void sum_in_pieces(struct trial *t, bool whole) {
     trial_begin(t);
     do {
-        size_t form = whole ? FORM_ON_CPU : t->in_tables ? FORM_AS_TABLES : random_below(&t->random, PIECE_FORMS);
+        size_t form = whole ? FORM_ON_CPU : t->in_tables ? FORM_AS_TABLES : random_below(&t->random, FORMS);
         t->piece = whole || !t->with_state ? t->rows : rows_of_piece(t);
-        if (!piece_forms[form].takes(t))
+        if (!forms[form].takes(t))
             form = 0;
-        t->form = piece_forms[form].name;
-        piece_forms[form].sum(t);
+        t->form = forms[form].name;
+        forms[form].sum(t);
         t->done += t->piece;
         t->piece = 0;
         if (t->with_state)

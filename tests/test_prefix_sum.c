@@ -1,8 +1,8 @@
-/* The conformance tests: one body for every backend, strategy and form of call. See scan_case.h for what is done with
- * each table; here is which tables. */
+/* The conformance tests: one body for every backend, strategy and form of call. See support/whole.h for what is done
+ * with each table; here is which tables. */
 #include "support/chunk.h"
-#include "support/scan_case.h"
 #include "support/test.h"
+#include "support/whole.h"
 
 /* The most cells of one table: enough for many units, few enough for thousands of tables. */
 static size_t most_cells(void) { return run_small() ? (size_t)3 << 14 : (size_t)1 << 18; }
@@ -26,24 +26,11 @@ static size_t rows_of_interest(size_t n, size_t *rows) {
 enum { MOST_ROWS_OF_INTEREST = 64 };
 
 static void check_varied(struct random *random, struct type_pair pair, size_t rows, size_t columns) {
-    struct scan_case scan_case = {.in_type = pair.in, .out_type = pair.out, .rows = rows, .columns = columns};
-    scan_case_vary(&scan_case, random);
+    const struct trial table = whole_table(random, TABLE_SUM, pair, rows, columns);
     if (!random_once_in(random, run_few()))
         return;
     for (size_t i = 0; i < way_count; i++)
-        scan_case_check(&scan_case, &ways[i]);
-}
-
-TEST(test_strategies_are_there) {
-    for (size_t i = 0; i < way_count; i++) {
-        printf("%s:", ways[i].name);
-        for (table_strategy strategy = TABLE_STRATEGY_AUTO; strategy <= TABLE_STRATEGY_FUSED; strategy++)
-            if (way_has_strategy(&ways[i], strategy, TABLE_U32, TABLE_U32))
-                printf(" %s", strategy_name(strategy));
-        printf("\n");
-        assert_true(way_has_strategy(&ways[i], TABLE_STRATEGY_HOST, TABLE_U32, TABLE_U32));
-        assert_true(way_has_strategy(&ways[i], TABLE_STRATEGY_RECURSIVE, TABLE_U32, TABLE_U32));
-    }
+        whole_check(&table, &ways[i]);
 }
 
 /* Every type pair with every interesting number of rows, for columns that fill a warp's row, do not, or overfill it. */
@@ -72,16 +59,14 @@ TEST(test_each_pair) {
     struct random random = {run_seed() + 12};
     for (size_t pair = 0; pair < type_pair_count; pair++)
         for (unsigned i = 0; i < 1 + 3 / run_few_of_few(); i++) {
-            struct scan_case scan_case = {.in_type = type_pairs[pair].in,
-                                          .out_type = type_pairs[pair].out,
-                                          .rows = rows[random_below(&random, sizeof rows / sizeof *rows)],
-                                          .columns = columns[random_below(&random, sizeof columns / sizeof *columns)]};
-            if (scan_case.rows * scan_case.columns > most_cells())
-                scan_case.rows = most_cells() / scan_case.columns;
-            scan_case_vary(&scan_case, &random);
+            struct trial table = whole_table(&random, TABLE_SUM, type_pairs[pair],
+                                             rows[random_below(&random, sizeof rows / sizeof *rows)],
+                                             columns[random_below(&random, sizeof columns / sizeof *columns)]);
+            if (table.rows * table.columns > most_cells())
+                table.rows = most_cells() / table.columns;
             for (size_t way = 0; way < way_count; way++)
                 if (random_once_in(&random, 1 + run_few() / 128))
-                    scan_case_check(&scan_case, &ways[way]);
+                    whole_check(&table, &ways[way]);
         }
 }
 
@@ -126,11 +111,10 @@ TEST(test_last_panel_of_a_few_columns) {
     struct random random = {run_seed() + 11};
     for (size_t c = 0; c < sizeof columns / sizeof *columns && !run_small(); c++) {
         const struct type_pair pair = type_pairs[random_below(&random, type_pair_count)];
-        struct scan_case scan_case = {.in_type = pair.in, .out_type = pair.out, .columns = columns[c]};
-        scan_case.rows = 1 + random_below(&random, 12);
-        scan_case_vary(&scan_case, &random);
+        const size_t rows = 1 + random_below(&random, 12);
+        const struct trial table = whole_table(&random, TABLE_SUM, pair, rows, columns[c]);
         for (size_t i = 0; i < way_count; i++)
-            scan_case_check(&scan_case, &ways[i]);
+            whole_check(&table, &ways[i]);
     }
 }
 
@@ -144,16 +128,13 @@ TEST(test_rows_across_lines) {
         for (size_t e = 0; e < sizeof ends / sizeof *ends; e++) {
             const struct type_pair pair = type_pairs[random_below(&random, type_pair_count)];
             const size_t most = run_small() ? 2 : 1 + most_cells() / columns[c] / 512;
-            struct scan_case scan_case = {.in_type = pair.in, .out_type = pair.out, .columns = columns[c]};
-            scan_case.rows = 512 * random_below(&random, most) + ends[e];
-            scan_case_vary(&scan_case, &random);
-            scan_case.in_offset = scan_case.out_offset = 0;
-            scan_case.in_gap -= scan_case.in_gap % 4;
-            scan_case.out_gap -= scan_case.out_gap % 4;
+            const size_t rows = 512 * random_below(&random, most) + ends[e];
+            struct trial table = whole_table(&random, TABLE_SUM, pair, rows, columns[c]);
+            table.in_lines = true;
             if ((run_small() && columns[c] > 150) || !random_once_in(&random, run_few()))
                 continue;
             for (size_t i = 0; i < way_count; i++)
-                scan_case_check(&scan_case, &ways[i]);
+                whole_check(&table, &ways[i]);
         }
     }
 }
@@ -195,10 +176,10 @@ static void check_stage2(const struct way *way, table_strategy strategy, table_t
     assert_int_equal(table_stage2_scan_totals(&seeds.view, &options), TABLE_OK);
     reference_stage2(seeds.image, rows, columns, type);
     if (!table_holds_image(&seeds, &difference))
-        fail_msg("stage 2 of %s, %s, %s, %zu x %zu, wrong at row %zu, column %zu: expected %#" PRIx64
+        fail_msg("stage 2 of %s, %s, strategy %d, %zu x %zu, wrong at row %zu, column %zu: expected %#" PRIx64
                  ", found %#" PRIx64 ", TUPLESCAN_TEST_SEED=%" PRIu64,
-                 table_type_name(type), way->name, strategy_name(strategy), rows, columns, difference.row,
-                 difference.column, difference.expected, difference.found, run_seed());
+                 table_type_name(type), way->name, (int)strategy, rows, columns, difference.row, difference.column,
+                 difference.expected, difference.found, run_seed());
     table_close(&seeds);
 }
 

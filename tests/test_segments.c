@@ -1,8 +1,9 @@
 /* Ragged tables: each segment has the bits, the last sums, the overflow and the NaNs that a call for it alone has, and
  * nothing beside the segments is written. */
 #include "support/refusal.h"
-#include "support/scan_case.h"
+#include "support/tables.h"
 #include "support/test.h"
+#include "support/ways.h"
 
 enum { SEGMENTS_MOST = 3000 };
 

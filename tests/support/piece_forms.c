@@ -6,18 +6,15 @@
 #include <tuplescan/tuplescan.h>
 
 #include "call.h"
-#include "places.h"
-
-enum { COLUMNS_MOST = 40, PARTS_MOST = 9 };
 
 static bool open_table(struct trial *t, struct table *table, const struct memory *memory, table_type type, size_t rows,
                        size_t columns) {
     struct random *random = &t->random;
-    const ptrdiff_t stride = (ptrdiff_t)(columns + (random_once_in(random, 2) ? random_below(random, 5) : 0));
-    const size_t size = element_size(type);
-    const size_t skew = random_once_in(random, 3) ? random_below(random, size) : 0;
+    const size_t size = element_size(type), gap = random_once_in(random, 2) ? random_below(random, 9) : 0;
+    const ptrdiff_t stride = (ptrdiff_t)(columns + (t->in_lines ? gap / 4 * 4 : gap));
+    const size_t skew = !t->in_lines && random_once_in(random, 3) ? random_below(random, size) : 0;
     return table_open_anywhere(table, memory, type, rows, columns, random_once_in(random, 3) ? -stride : stride,
-                               random_below(random, 4) * size + skew,
+                               t->in_lines ? 0 : random_below(random, 4) * size + skew,
                                skew == 0 && random_once_in(random, 2) ? EDGE_BACK : EDGE_FRONT);
 }
 
@@ -44,16 +41,8 @@ static table_status call(const struct trial *t, const table_view *a, const table
                                             : table_prefix_sum(in, out, options);
 }
 
-/* The tables of rows that are counted from `first` on. With offsets `in` may begin at the second row of `out`. */
-struct tables {
-    struct table in, out;
-    table_view from;
-    size_t first, rows;
-    bool more, in_place;
-};
-
-static void open_tables(struct trial *t, struct tables *tables, const struct memory *memory, size_t first, size_t rows,
-                        bool more) {
+void open_tables(struct trial *t, struct tables *tables, const struct memory *memory, size_t first, size_t rows,
+                 bool more) {
     const char *const values = trial_values(t, first, rows);
     *tables = (struct tables){.first = first, .rows = rows, .more = more};
     tables->in_place = t->in_type == t->out_type && random_once_in(&t->random, 2);
@@ -78,7 +67,7 @@ static void open_tables(struct trial *t, struct tables *tables, const struct mem
     trial_require(t, table_upload(&tables->out), "out cannot be written");
 }
 
-static void close_tables(struct trial *t, struct tables *tables) {
+void close_tables(struct trial *t, struct tables *tables) {
     trial_require_results(t, &tables->out, tables->first, tables->rows, tables->more);
     table_close(&tables->out);
     if (tables->in_place)
@@ -87,31 +76,56 @@ static void close_tables(struct trial *t, struct tables *tables) {
     table_close(&tables->in);
 }
 
+/* A view that says 0 for the stride that it means, now and then. */
+static table_view seen(struct trial *t, table_view view) {
+    if (view.stride == (ptrdiff_t)view.columns && random_once_in(&t->random, 4))
+        view.stride = 0;
+    return view;
+}
+
+/* What a call says of itself. Only sums of one table have as many units as it has, and each strategy by its name. */
+static void require_report(const struct trial *t, const table_scan_options *options, const table_report *report) {
+    const table_strategy asked = options->strategy;
+    trial_require(t, report->backend == options->backend, "the report names another backend");
+    trial_require(t, report->seconds >= 0 && report->transfer_seconds >= 0, "the report's seconds are negative");
+    if (t->with_state || t->offsets || t->columns == 0 || t->operation != TABLE_SUM)
+        return;
+    trial_require(
+        t, report->strategy != TABLE_STRATEGY_AUTO && (asked == TABLE_STRATEGY_AUTO || asked == report->strategy),
+        "the report names another strategy");
+    trial_require(t, report->units == trial_units(t), "the report's units");
+}
+
 /* One call for the piece. The stream form looks at no start of a sum that has begun. */
 static void sum_by_call(struct trial *t, const struct memory *memory, const struct memory *beside, bool on_stream) {
     struct tables tables;
     struct table a;
     struct sides sides;
+    table_report report = {0};
     open_tables(t, &tables, memory, t->done, t->piece, t->offsets);
     open_coefficients(t, &a, memory);
+    const table_view in = seen(t, tables.from), out = seen(t, tables.out.view);
     table_scan_options options = trial_options(t, beside, memory, on_stream, &sides);
     if (memory != t->way->memory)
         options.backend = TABLE_BACKEND_CPU;
     if (on_stream) {
-        const char *wrong = call_on_stream(t->way, t->operation == TABLE_RECURRENCE ? &a.view : NULL, &tables.from,
-                                           &tables.out.view, &options, &t->random);
+        const table_view *const of_recurrence = t->operation == TABLE_RECURRENCE ? &a.view : NULL;
+        const char *wrong = call_on_stream(t->way, of_recurrence, &in, &out, &options, &t->random);
         trial_require(t, !wrong, wrong);
     } else {
-        trial_ok(t, call(t, &a.view, &tables.from, &tables.out.view, &options));
+        options.report = random_once_in(&t->random, 2) ? &report : NULL;
+        trial_ok(t, call(t, &a.view, &in, &out, &options));
+        if (options.report)
+            require_report(t, &options, &report);
     }
     close_tables(t, &tables);
     close_coefficients(t, &a);
     trial_close_sides(t, &options, &sides);
 }
 
-static void sum_here(struct trial *t) { sum_by_call(t, t->way->memory, t->way->memory, false); }
-static void sum_with_host_state(struct trial *t) { sum_by_call(t, t->way->memory, &host_memory, false); }
-static void sum_on_cpu(struct trial *t) { sum_by_call(t, &host_memory, &host_memory, false); }
+void sum_here(struct trial *t) { sum_by_call(t, t->way->memory, t->way->memory, false); }
+void sum_with_host_state(struct trial *t) { sum_by_call(t, t->way->memory, &host_memory, false); }
+void sum_on_cpu(struct trial *t) { sum_by_call(t, &host_memory, &host_memory, false); }
 /* Groups of `width` columns as tables, one after the other. */
 static char *regroup(const struct trial *t, const char *rows, size_t count, size_t width, table_type type) {
     const size_t part = width * element_size(type);
@@ -199,7 +213,7 @@ static void sum_tables(struct trial *t, size_t width) {
 }
 
 /* Columns, or several at a time, as tables, which lie one after the other, or between each other. */
-static void sum_batch(struct trial *t) {
+void sum_batch(struct trial *t) {
     struct tables tables;
     struct table a;
     size_t width = 1 + random_below(&t->random, random_once_in(&t->random, 2) ? 3 : t->columns);
@@ -218,7 +232,7 @@ static void sum_batch(struct trial *t) {
     close_coefficients(t, &a);
 }
 
-static void sum_on_stream(struct trial *t) { sum_by_call(t, t->way->memory, t->way->memory, true); }
+void sum_on_stream(struct trial *t) { sum_by_call(t, t->way->memory, t->way->memory, true); }
 
 /* Without results; `totals`: the sums through the piece are wanted. */
 static void feed(struct trial *t, bool totals) {
@@ -230,7 +244,7 @@ static void feed(struct trial *t, bool totals) {
     trial_require(t, found && open_table(t, &in, t->way->memory, t->in_type, t->piece, t->columns), "out of memory");
     table_set_packed(&in, trial_values(t, t->done, t->piece));
     trial_require(t, table_upload(&in), "in cannot be written");
-    fed.exclusive = fed.offsets = false;
+    fed.exclusive = fed.offsets = fed.same_carry = false;
     table_scan_options options = trial_options(&fed, t->way->memory, t->way->memory, false, &sides), given = options;
     given.carry_out = given.first_overflow = NULL;
     open_coefficients(t, &a, t->way->memory);
@@ -256,10 +270,10 @@ static void feed(struct trial *t, bool totals) {
     t->random = fed.random;
 }
 
-static void feed_totals(struct trial *t) { feed(t, true); }
+void feed_totals(struct trial *t) { feed(t, true); }
 
 /* A range by itself, joined to a sum that has begun. */
-static void join_range(struct trial *t) {
+void join_range(struct trial *t) {
     char *const whole = t->state;
     t->state = aligned_alloc(64, (t->state_bytes + 63) / 64 * 64);
     trial_require(t, t->state != NULL, "out of memory");
@@ -283,9 +297,9 @@ static void set_column(const struct trial *t, struct table *column, const char *
 }
 
 /* Columns that lie apart. */
-static void sum_columns(struct trial *t) {
-    struct table in[COLUMNS_MOST], out[COLUMNS_MOST];
-    table_column from[COLUMNS_MOST], to[COLUMNS_MOST], of_a[COLUMNS_MOST];
+void sum_columns(struct trial *t) {
+    struct table in[PIECE_COLUMNS_MOST], out[PIECE_COLUMNS_MOST];
+    table_column from[PIECE_COLUMNS_MOST], to[PIECE_COLUMNS_MOST], of_a[PIECE_COLUMNS_MOST];
     struct table a;
     const bool in_place = t->in_type == t->out_type && random_once_in(&t->random, 3);
     struct sides sides;
@@ -323,66 +337,3 @@ static void sum_columns(struct trial *t) {
     free(results);
     trial_close_sides(t, &options, &sides);
 }
-
-/* Near to where units and groups of them end, or anywhere. */
-static size_t rows_of_part(struct trial *t, size_t left) {
-    static const size_t units[] = {1, 512, 512, 4096, 512 * 512};
-    const size_t unit = units[random_below(&t->random, sizeof units / sizeof *units)];
-    const size_t rows = random_below(&t->random, left + 1);
-    return random_once_in(&t->random, 6) ? 0 : random_once_in(&t->random, 2) ? rows / unit * unit : rows;
-}
-
-/* Parts on several devices and the host. The last part in the order of the table has the row of offsets. */
-static void sum_parts(struct trial *t) {
-    const size_t count = 1 + random_below(&t->random, PARTS_MOST), end = t->done + t->piece;
-    struct tables tables[PARTS_MOST];
-    table_part parts[PARTS_MOST] = {0};
-    table_devices_report report;
-    struct sides sides;
-    for (size_t i = 0, first = t->done; i < count; first += tables[i++].rows) {
-        const bool last = i + 1 == count;
-        const struct place place = place_at(random_below(&t->random, place_count()));
-        places_set_device(place.device);
-        open_tables(t, &tables[i], place.memory, first, last ? end - first : rows_of_part(t, end - first),
-                    t->offsets && (t->reverse ? i == 0 : last));
-        parts[t->reverse ? count - 1 - i : i] = (table_part){
-            .in = tables[i].from, .out = tables[i].out.view, .backend = place.backend, .device = place.device};
-    }
-    table_scan_options options = trial_options(t, &host_memory, &host_memory, false, &sides);
-    const int device = place_at(random_below(&t->random, place_count())).device;
-    options.backend = TABLE_BACKEND_AUTO;
-    places_set_device(device);
-    trial_ok(t, table_prefix_sum_devices(parts, count, &options, random_once_in(&t->random, 2) ? &report : NULL));
-    trial_require(t, places_device() == device, "the current device is another one");
-    places_set_device(0);
-    for (size_t i = 0; i < count; i++)
-        close_tables(t, &tables[i]);
-    trial_close_sides(t, &options, &sides);
-}
-
-bool is_on_cpu(const struct trial *t) { return t->way->backend == TABLE_BACKEND_CPU; }
-static bool takes_all(const struct trial *t) { return t->way != NULL; }
-static bool takes_parts(const struct trial *t) { return !trial_is_map(t); }
-static bool takes_device_tables(const struct trial *t) { return t->way->direct; }
-static bool takes_batches(const struct trial *t) { return !t->with_state && t->columns > 0; }
-static bool takes_states(const struct trial *t) { return t->with_state; }
-static bool takes_begun_states(const struct trial *t) {
-    table_state_facts facts;
-    trial_ok(t, table_state_describe(t->state, t->state_bytes, &facts));
-    return t->with_state && facts.version > 0;
-}
-static bool takes_columns(const struct trial *t) {
-    return t->columns > 0 && t->columns <= COLUMNS_MOST && !t->offsets && (is_on_cpu(t) || !trial_is_map(t));
-}
-static bool takes_files(const struct trial *t) { return t->columns > 0 && !(t->reverse && t->piece == 0); }
-
-const struct piece_form piece_forms[PIECE_FORMS] = {{"one call", sum_here, takes_all},
-                                                    {"on the CPU", sum_on_cpu, takes_all},
-                                                    {"one call, state on the host", sum_with_host_state, takes_all},
-                                                    {"stream form", sum_on_stream, takes_device_tables},
-                                                    {"totals", feed_totals, takes_states},
-                                                    {"a range that is joined", join_range, takes_begun_states},
-                                                    {"columns", sum_columns, takes_columns},
-                                                    {"columns as tables", sum_batch, takes_batches},
-                                                    {"parts", sum_parts, takes_parts},
-                                                    {"a stream", sum_stream, takes_files}};

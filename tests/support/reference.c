@@ -113,7 +113,6 @@ static struct number load(const void *values, ptrdiff_t index, table_type type, 
 
 /* What an integer type does not have is its nearest value. Nothing is stored at NULL. */
 static void store(void *values, size_t index, table_type type, struct number value) {
-    const exact least = least_of(type), greatest = greatest_of(type);
     if (!values)
         return;
     if (type == TABLE_F16)
@@ -125,13 +124,16 @@ static void store(void *values, size_t index, table_type type, struct number val
     else if (type == TABLE_F64)
         ((double *)values)[index] = value.real;
     else {
+        const exact least = least_of(type), greatest = greatest_of(type);
         const uint64_t bits = (uint64_t)(value.whole < least ? least : value.whole > greatest ? greatest : value.whole);
         memcpy((char *)values + index * type_bytes(type), &bits, type_bytes(type)); /* the low bytes come first */
     }
 }
 
 void reference_round(table_type kept, const void *values, table_type type, void *results, size_t count) {
-    for (size_t j = 0; j < count; j++)
+    if (kept == type)
+        memcpy(results, values, count * type_bytes(type));
+    for (size_t j = 0; kept != type && j < count; j++)
         store(results, j, type, load(values, (ptrdiff_t)j, kept, type_is_float(kept)));
 }
 

@@ -41,8 +41,11 @@ static void randomize(char *to, size_t count, table_type type, struct random *ra
         element_randomize(to + i * element_size(type), type, random, pattern);
 }
 
+/* One that has not begun, of which those that are not used are the header alone. */
 static char *new_state(struct trial *t) {
-    trial_ok(t, table_state_bytes_of(t->operation, t->sum_type, t->columns, &t->state_bytes));
+    t->state_bytes = sizeof(struct sum_state);
+    if (t->with_state)
+        trial_ok(t, table_state_bytes_of(t->operation, t->sum_type, t->columns, &t->state_bytes));
     char *state = aligned_alloc(64, (t->state_bytes + 63) / 64 * 64);
     trial_require(t, state != NULL, "out of memory");
     return memset(state, 0, t->state_bytes);
@@ -121,6 +124,10 @@ void trial_open(struct trial *t, enum pattern pattern) {
     t->nothing = malloc(sum_row(t) + 1);
     t->expected = reference_of(t);
     t->expected.kept = malloc(t->rows * sum_row(t) + 1);
+    if (t->operation == TABLE_SUM && !t->with_state) {
+        t->expected.totals = malloc(trial_units(t) * sum_row(t) + 1);
+        t->expected.seeds = malloc((trial_units(t) + 1) * sum_row(t) + 1);
+    }
     trial_require(t, t->values && t->nothing && t->expected.kept && (t->start || !t->has_start), "out of memory");
     t->begun = new_state(t);
     t->state = new_state(t);
@@ -158,6 +165,8 @@ void trial_close(struct trial *t) {
     free(t->begun);
     free(t->state);
     free(t->expected.kept);
+    free(t->expected.totals);
+    free(t->expected.seeds);
 }
 
 const char *trial_sums(const struct trial *t, size_t rows) {
@@ -205,8 +214,8 @@ void trial_require_row(const struct trial *t, const void *expected, const void *
     }
 }
 
-static void *open_side(const struct trial *t, struct block *block, const struct memory *memory, size_t bytes,
-                       const void *from) {
+void *trial_open_side(const struct trial *t, struct block *block, const struct memory *memory, size_t bytes,
+                      const void *from) {
     const enum edge edge = bytes % TABLE_STATE_ALIGNMENT == 0 ? EDGE_BACK : EDGE_FRONT;
     trial_require(t, block_open(block, memory, bytes, 0, edge) && (!from || block_upload(block, from)),
                   "no memory beside the tables");
@@ -219,38 +228,45 @@ static void close_side(const struct trial *t, struct block *block, void *to) {
     block_close(block);
 }
 
+table_scan_options trial_plain_options(struct trial *t) {
+    const table_strategy any = (table_strategy)random_below(&t->random, TABLE_STRATEGY_FUSED + 1);
+    return (table_scan_options){.operation = t->operation == TABLE_RECURRENCE ? TABLE_SUM : t->operation,
+                                .backend = t->way->backend,
+                                .strategy = t->way->fused_alone ? TABLE_STRATEGY_FUSED : any,
+                                .threads = (unsigned)random_below(&t->random, 5),
+                                .reverse = t->reverse,
+                                .skip_nan = t->skip_nan};
+}
+
 table_scan_options trial_options(struct trial *t, const struct memory *memory, const struct memory *tables,
                                  bool always_starts, struct sides *sides) {
     const uint64_t rubbish = 3;
     table_state_facts facts;
     const bool overflows = t->operation == TABLE_SUM || t->operation == TABLE_PRODUCT;
-    const bool is_recurrence = t->operation == TABLE_RECURRENCE;
-    table_scan_options options = {.operation = is_recurrence ? TABLE_SUM : t->operation,
-                                  .shifted_coefficients = t->shifted,
-                                  .backend = t->way->backend,
-                                  .strategy = (table_strategy)random_below(&t->random, TABLE_STRATEGY_FUSED + 1),
-                                  .threads = (unsigned)random_below(&t->random, 5),
-                                  .exclusive = t->exclusive,
-                                  .reverse = t->reverse,
-                                  .offsets = t->offsets,
-                                  .skip_nan = t->skip_nan};
+    table_scan_options options = trial_plain_options(t);
+    options.shifted_coefficients = t->shifted;
+    options.exclusive = t->exclusive;
+    options.offsets = t->offsets;
     *sides = (struct sides){0};
     trial_ok(t, table_state_describe(t->state, t->state_bytes, &facts));
     if (t->with_state)
-        options.state = open_side(t, &sides->state, memory, t->state_bytes, t->state);
+        options.state = trial_open_side(t, &sides->state, memory, t->state_bytes, t->state);
     if (t->start && (facts.version == 0 || always_starts))
-        options.carry_in = open_side(t, &sides->start, memory, sum_row(t), t->start);
+        options.carry_in = trial_open_side(t, &sides->start, memory, sum_row(t), t->start);
     if (t->shifted && (facts.version > 0 || t->done > 0 || t->has_start)) {
         char row[8 * TRIAL_COLUMNS_MOST + 1];
         trial_a_of_row(t, t->done, true, row);
-        options.first_coefficients = open_side(t, &sides->first, tables, t->columns * element_size(t->a_type), row);
+        options.first_coefficients =
+            trial_open_side(t, &sides->first, tables, t->columns * element_size(t->a_type), row);
     }
-    if (random_once_in(&t->random, 2))
-        options.carry_out = open_side(t, &sides->carry_out, memory, sum_row(t), NULL);
+    if (t->same_carry)
+        options.carry_out = sides->start.address;
+    else if (random_once_in(&t->random, 2))
+        options.carry_out = trial_open_side(t, &sides->carry_out, memory, sum_row(t), NULL);
     if (overflows && !element_is_float(t->out_type) && random_once_in(&t->random, 2))
-        options.first_overflow = open_side(t, &sides->word, memory, sizeof rubbish, &rubbish);
+        options.first_overflow = trial_open_side(t, &sides->word, memory, sizeof rubbish, &rubbish);
     else if (t->skip_nan)
-        options.skipped = open_side(t, &sides->word, memory, sizeof rubbish, &rubbish);
+        options.skipped = trial_open_side(t, &sides->word, memory, sizeof rubbish, &rubbish);
     return options;
 }
 
@@ -258,8 +274,9 @@ table_scan_options trial_options(struct trial *t, const struct memory *memory, c
 static uint64_t expected_word(const struct trial *t, bool overflow) {
     const table_view piece = {(char *)(uintptr_t)trial_values(t, t->done, t->piece), t->piece, t->columns, 0,
                               t->in_type};
-    struct reference found = reference_of(t);
-    reference_prefix_sum(&piece, trial_sums(t, t->done), false, &found);
+    struct reference found = t->piece < t->rows || trial_is_map(t) || t->before > 0 ? reference_of(t) : t->expected;
+    if (!found.kept)
+        reference_prefix_sum(&piece, trial_sums(t, t->done), false, &found);
     if (!overflow)
         return found.skipped;
     return found.first_overflow == UINT64_MAX ? UINT64_MAX : found.first_overflow + t->done * t->columns;
@@ -268,14 +285,14 @@ static uint64_t expected_word(const struct trial *t, bool overflow) {
 void trial_close_sides(struct trial *t, const table_scan_options *options, struct sides *sides) {
     if (options->state)
         close_side(t, &sides->state, t->state);
-    if (options->carry_in)
+    if (options->carry_in && options->carry_in != options->carry_out)
         close_side(t, &sides->start, NULL);
     if (options->first_coefficients)
         close_side(t, &sides->first, NULL);
     if (options->carry_out) {
         char *row = malloc(sum_row(t) + 1);
         trial_require(t, row != NULL, "out of memory");
-        close_side(t, &sides->carry_out, row);
+        close_side(t, options->carry_out == options->carry_in ? &sides->start : &sides->carry_out, row);
         trial_require_row(t, trial_sums(t, t->done + t->piece), row, "carry_out");
         free(row);
     }

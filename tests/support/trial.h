@@ -17,15 +17,17 @@ struct trial {
     table_type in_type, out_type, sum_type; /* the last one is what states and carries are kept in */
     size_t rows, columns;
     bool reverse, exclusive, offsets, skip_nan, with_state, has_start, in_tables; /* in_tables: as a batch */
-    uint64_t before;     /* rows that are summed already, or as good as that: in the tree's order, with a state */
-    const char *form;    /* the form of the call in hand */
-    size_t done, piece;  /* rows of the table that are counted before the piece, and in it */
-    char *values;        /* rows of in_type, side by side, in the order of the table */
-    char *start;         /* the sums before the table's first row, or NULL */
-    char *nothing;       /* or else this row of what no rows have */
-    char *begun, *state; /* what the sum begins with; and the state of the sum in hand, on the host */
+    bool same_carry, in_lines; /* both carries are one row; rows are whole vectors apart, and none begins beside one */
+    uint64_t before;           /* rows that are summed already, or as good as that: in the tree's order, with a state */
+    const char *form;          /* the form of the call in hand */
+    size_t done, piece;        /* rows of the table that are counted before the piece, and in it */
+    char *values;              /* rows of in_type, side by side, in the order of the table */
+    char *start;               /* the sums before the table's first row, or NULL */
+    char *nothing;             /* or else this row of what no rows have */
+    char *begun, *state;       /* what the sum begins with; and the state of the sum in hand, on the host */
     size_t state_bytes;
-    struct reference expected; /* `kept` alone */
+    struct reference expected; /* `kept`; of sums without a state totals and seeds; of no maps and with no rows before,
+                                * skipped and first_overflow */
 
     /* A recurrence has coefficients for each row, for each column, or for both, as the flags say. They lie side by side
      * in the order of the table, and shifted ones have a row before them. */
@@ -58,6 +60,9 @@ void trial_fail(const struct trial *t, const char *format, ...) __attribute__((f
 void trial_require(const struct trial *t, bool condition, const char *what);
 void trial_ok(const struct trial *t, table_status status);
 
+/* The units of the table. */
+static inline size_t trial_units(const struct trial *t) { return (t->rows + REFERENCE_UNIT - 1) / REFERENCE_UNIT; }
+
 /* A row of sums of the `rows` rows that are counted first. */
 const char *trial_sums(const struct trial *t, size_t rows);
 
@@ -79,6 +84,11 @@ void trial_begin(struct trial *t);
 struct sides {
     struct block state, start, carry_out, word, first;
 };
+void *trial_open_side(const struct trial *t, struct block *block, const struct memory *memory, size_t bytes,
+                      const void *from);
+
+/* Options of a call for the piece that point to nothing. */
+table_scan_options trial_plain_options(struct trial *t);
 
 /* Options of a call for the piece, with all that they point to in `memory`, but a row of coefficients in the memory of
  * the tables, to which it belongs. always_starts: the start is given also to a
