@@ -51,11 +51,14 @@ static bool takes_all(const struct trial *t) { return t->way != NULL; }
 static bool takes_parts(const struct trial *t) { return !trial_is_map(t); }
 static bool takes_device_tables(const struct trial *t) { return t->way->direct; }
 static bool takes_batches(const struct trial *t) { return !t->with_state && t->columns > 0; }
-static bool takes_states(const struct trial *t) { return t->with_state; }
+/* Only sums are told of another type to be kept in by calls without results. */
+static bool takes_states(const struct trial *t) {
+    return t->with_state && (!t->keeps_f64 || t->operation == TABLE_SUM);
+}
 static bool takes_begun_states(const struct trial *t) {
     table_state_facts facts;
     trial_ok(t, table_state_describe(t->state, t->state_bytes, &facts));
-    return t->with_state && facts.version > 0;
+    return takes_states(t) && facts.version > 0;
 }
 static bool takes_columns(const struct trial *t) {
     return t->columns > 0 && t->columns <= PIECE_COLUMNS_MOST && !t->offsets && (is_on_cpu(t) || !trial_is_map(t));
@@ -189,6 +192,8 @@ static void check_table(struct random *random, const struct way *way, table_oper
         t.with_state = true;
         t.has_start = false;
     }
+    t.keeps_f64 = is_on_cpu(&t) && pair.in == TABLE_F32 && pair.out == TABLE_F32 && operation != TABLE_MAXIMUM &&
+                  operation != TABLE_MINIMUM && (t.before == 0 || operation == TABLE_SUM) && random_once_in(random, 3);
     check_trial(&t, (enum pattern)random_below(random, PATTERN_COUNT));
 }
 
@@ -215,6 +220,17 @@ TEST(test_maps) {
             for (unsigned round = 0; round < rounds; round++)
                 if (!ways[i].fused_alone && random_once_in(&random, run_few()))
                     check_random_table(&random, &ways[i], round % 4 == 0 ? TABLE_PRODUCT : TABLE_RECURRENCE, pair);
+}
+
+/* Of which many are kept as f64. */
+TEST(test_f32) {
+    static const table_operation operations[] = {TABLE_SUM, TABLE_PRODUCT, TABLE_RECURRENCE};
+    const unsigned rounds = (run_small() ? 30 : 150) * run_rounds();
+    struct random random = {run_seed() + 4};
+    for (size_t i = 0; i < way_count; i++)
+        for (unsigned round = 0; round < rounds && ways[i].backend == TABLE_BACKEND_CPU; round++)
+            if (random_once_in(&random, run_few()))
+                check_random_table(&random, &ways[i], operations[round % 3], (struct type_pair){TABLE_F32, TABLE_F32});
 }
 
 enum { LONE_WIDTH = 2, LONE_ROWS_MOST = 1025 };

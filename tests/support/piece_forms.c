@@ -247,6 +247,7 @@ static void feed(struct trial *t, bool totals) {
     fed.exclusive = fed.offsets = fed.same_carry = false;
     table_scan_options options = trial_options(&fed, t->way->memory, t->way->memory, false, &sides), given = options;
     given.carry_out = given.first_overflow = NULL;
+    given.kept = (table_type)0; /* the type of the totals says it */
     open_coefficients(t, &a, t->way->memory);
     trial_require(t, block_open(&row, t->way->memory, t->columns * element_size(t->sum_type), 0, EDGE_FRONT),
                   "no memory");

@@ -10,13 +10,13 @@ void trial_fail(const struct trial *t, const char *format, ...) {
     vsnprintf(what, sizeof what, format, arguments);
     va_end(arguments);
     print_error("%s\n  %s, %s->%s, %s, %s, %zu x %zu, %" PRIu64
-                " before, rows %zu to %zu%s%s%s%s%s%s%s%s%s\n  TUPLESCAN_TEST_SEED=%" PRIu64 "\n",
+                " before, rows %zu to %zu%s%s%s%s%s%s%s%s%s%s\n  TUPLESCAN_TEST_SEED=%" PRIu64 "\n",
                 what, table_operation_name(t->operation), table_type_name(t->in_type), table_type_name(t->out_type),
                 t->way->name, t->form ? t->form : "preparation", t->rows, t->columns, t->before, t->done,
                 t->done + t->piece, t->reverse ? ", reverse" : "", t->exclusive ? ", exclusive" : "",
                 t->offsets ? ", offsets" : "", t->skip_nan ? ", skip NaN" : "", t->with_state ? ", state" : "",
                 t->has_start ? ", start" : "", t->a_by_row ? ", rows of a" : "", t->a_by_column ? ", columns of a" : "",
-                t->shifted ? ", shifted" : "", run_seed());
+                t->shifted ? ", shifted" : "", t->keeps_f64 ? ", kept as f64" : "", run_seed());
     fail();
 }
 
@@ -112,13 +112,13 @@ static void sum_by_rows(struct trial *t, enum pattern pattern) {
 
 static struct reference reference_of(const struct trial *t) {
     return (struct reference){.operation = trial_is_map(t) ? TABLE_SUM : t->operation,
-                              .type = t->out_type,
+                              .type = t->keeps_f64 ? TABLE_F64 : t->out_type,
                               .reverse = t->reverse,
                               .skip_nan = t->skip_nan};
 }
 
 void trial_open(struct trial *t, enum pattern pattern) {
-    t->sum_type = reference_kept_type(t->operation, t->out_type);
+    t->sum_type = t->keeps_f64 ? TABLE_F64 : reference_kept_type(t->operation, t->out_type);
     t->values = malloc(t->rows * in_row(t) + 1);
     t->start = t->has_start ? malloc(sum_row(t) + 1) : NULL;
     t->nothing = malloc(sum_row(t) + 1);
@@ -247,6 +247,7 @@ table_scan_options trial_options(struct trial *t, const struct memory *memory, c
     options.shifted_coefficients = t->shifted;
     options.exclusive = t->exclusive;
     options.offsets = t->offsets;
+    options.kept = t->keeps_f64 ? TABLE_F64 : (table_type)0;
     *sides = (struct sides){0};
     trial_ok(t, table_state_describe(t->state, t->state_bytes, &facts));
     if (t->with_state)

@@ -17,6 +17,7 @@ struct trial {
     table_type in_type, out_type, sum_type; /* the last one is what states and carries are kept in */
     size_t rows, columns;
     bool reverse, exclusive, offsets, skip_nan, with_state, has_start, in_tables; /* in_tables: as a batch */
+    bool keeps_f64;            /* results of f32, which are those of f64, rounded once */
     bool same_carry, in_lines; /* both carries are one row; rows are whole vectors apart, and none begins beside one */
     uint64_t before;           /* rows that are summed already, or as good as that: in the tree's order, with a state */
     const char *form;          /* the form of the call in hand */
