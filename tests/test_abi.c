@@ -1,6 +1,6 @@
 /* What a program that was compiled with these headers relies on: the sizes of structs, what is reserved in them, and
  * the version. docs/versioning.md has the rules. */
-#include "support/test.h"
+#include "support/refusal.h"
 
 /* Sizes where pointers have 64 bits. A field that is added is taken out of `reserved`, so that none of them changes. */
 #define GROWS(type, size)                                                                                              \
@@ -44,10 +44,7 @@ TEST(test_sizes) {
     }
 }
 
-static void expect_refused(table_status status) {
-    assert_int_equal(status, TABLE_ERROR_ARGUMENT);
-    assert_non_null(strstr(table_error_detail(), "reserved"));
-}
+#define expect_refused(CALL) expect(CALL, TABLE_ERROR_ARGUMENT, "reserved")
 
 TEST(test_reserved_words_of_a_scan) {
     uint64_t values[4] = {1, 2, 3, 4}, totals[2] = {7, 7};

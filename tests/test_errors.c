@@ -72,8 +72,7 @@ TEST(test_type_pairs) {
             }
             expect_all(call, TABLE_ERROR_TYPE, table_type_name(in));
             expect_all(call, TABLE_ERROR_TYPE, table_type_name(out));
-            expect(table_column_totals(&call.in, out, memory.out, NULL), TABLE_ERROR_TYPE, table_type_name(out),
-                   "table_column_totals");
+            expect(table_column_totals(&call.in, out, memory.out, NULL), TABLE_ERROR_TYPE, table_type_name(out));
         }
     }
 }

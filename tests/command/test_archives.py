@@ -48,8 +48,7 @@ class Npz(CommandTest):
                     for member in (name, name + ".npy"):
                         self.assert_same(self.scanned("in.npz", "--member", member), expected)
                     with open(self.path("in.npz"), "rb") as file:
-                        self.run_command("scan", "-", "--member", name, "-qfo", "out.npy", stdin=file)
-                    self.assert_same(self.load("out.npy"), expected)
+                        self.assert_same(self.scanned("-", "--member", name, stdin=file), expected)
                     self.run_command("verify", "in.npz", "out.npy", "-q", "--member", name)
                     for words in (["hist", "--bins", 5], ["hist", "--range", "0:1", "--bins", 3],
                                   ["sort", "--by", 0, "-qo-"], ["count", "-qo-"], ["info"]):
@@ -61,8 +60,7 @@ class Npz(CommandTest):
                     self.save_npz("sums.npz", {"s": expected}, compressed)
                     self.assertEqual(self.run_command("sum", "sums.npz", "--rows", "3:50").stdout,
                                      self.run_command("sum", "out.npy", "--rows", "3:50").stdout)
-            self.run_command("scan", "in.npz", "--member", "r", "--field", "x", "-qfo", "out.npy")
-            self.assert_same(self.load("out.npy"), running_sums(self.tables["r"]["x"], "f32"))
+            self.assert_same(self.scanned("in.npz", "--member", "r", "--field", "x"), running_sums(self.tables["r"]["x"], "f32"))
             self.run_command("append", "in.npz", "in.npz", "--member", "a", "--to", "to%d.npy" % compressed, "-q")
             both = numpy.concatenate([self.tables["a"]] * 2)
             self.assert_same(numpy.load(self.path("to%d.npy" % compressed)), running_sums(both, "f32"))
@@ -70,8 +68,7 @@ class Npz(CommandTest):
     def test_the_only_one_needs_no_name(self):
         self.run_command("scan", "one.npz", "-qo", "out.npy")
         self.save_npz("carry.npz", {"c": numpy.array([7.0])})
-        self.run_command("scan", "one.npz", "-qfo", "out.npy", "--carry-in", "carry.npz")
-        self.assertEqual(self.load("out.npy").tolist(), [7, 7, 7])
+        self.assertEqual(self.scanned("one.npz", "--carry-in", "carry.npz").tolist(), [7, 7, 7])
 
     def test_memory_is_bounded(self):
         self.require_small_program()
@@ -123,8 +120,7 @@ class Npz(CommandTest):
                 self.save("one.npy", numpy.array([float(value)]))
                 archive.writestr(name, self.read("one.npy"))
         for member, value in (("x", 2), ("x.npy", 2), ("x.npy.npy", 1), ("z", 6), ("z.npy", 5)):
-            self.run_command("scan", "in.npz", "--member", member, "-qfo", "out.npy")
-            self.assertEqual(self.load("out.npy").tolist(), [value], member)
+            self.assertEqual(self.scanned("in.npz", "--member", member).tolist(), [value], member)
         for member in "y", "y.npy":
             self.assert_refused(DATA, "scan", "in.npz", "--member", member, "-o", "no.npy", says=["2 members", "'%s'" % member])
 
@@ -257,8 +253,7 @@ class Safetensors(CommandTest):
     def test_the_only_one(self):
         table = random_table("f32", (6, 2))
         self.write("one.safetensors", safetensors({"x": table}))
-        self.run_command("scan", "one.safetensors", "-qo", "out.npy")
-        self.assert_same(self.load("out.npy"), running_sums(table, "f32"))
+        self.assert_same(self.scanned("one.safetensors"), running_sums(table, "f32"))
 
     def test_refusals(self):
         scan = ["scan", "in.safetensors", "-o", "out.npy"]

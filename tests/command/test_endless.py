@@ -22,8 +22,7 @@ class Pipes(CommandTest):
 
     def test_rows_that_nobody_knows_the_number_of(self):
         data = self.table.tobytes()
-        self.run_command("scan", "-", *RAW, "-qo", "out.npy", input=data)
-        self.assert_same(self.load("out.npy"), self.sums)
+        self.assert_same(self.scanned("-", *RAW, input=data), self.sums)
         self.assertEqual(self.run_command("scan", "-", *RAW, "-qo", "-", input=data).stdout, self.sums.tobytes())
         with open(self.path("direct.npy"), "wb") as out:
             self.run_command("scan", "-", *RAW, "-qo", "-", "--output-format", "npy", input=data, stdout=out)
@@ -64,8 +63,7 @@ class Pipes(CommandTest):
                  (bytes(50000), RAW + ["--skip", 60000], "has 50000 bytes, fewer than the 60000 to skip")]
         for data, options, says in cases:
             self.assert_refused(DATA, "scan", "-", *options, "-o", "out.npy", input=data, says=says)
-        self.run_command("scan", "-", *RAW, "--skip", 60001, "-qo", "out.npy", input=bytes(60001) + self.table.tobytes())
-        self.assert_same(self.load("out.npy"), self.sums)
+        self.assert_same(self.scanned("-", *RAW, "--skip", 60001, input=bytes(60001) + self.table.tobytes()), self.sums)
 
     def open_scan(self, *arguments, **more):
         return self.start("scan", "-", *arguments, stdin=subprocess.PIPE, stderr=subprocess.PIPE, **more)
@@ -203,8 +201,7 @@ class Memory(CommandTest):
     def test_rows_so_wide_that_their_sums_remember_more_than_all_of_them(self):
         table = random_table("f32", (3, 1 << 20))
         self.save("wide.npy", table)
-        self.run_command("scan", "wide.npy", "-qo", "out.npy", "--memory", "30M")
-        self.assert_same(self.load("out.npy"), running_sums(table, "f32"))
+        self.assert_same(self.scanned("wide.npy", "--memory", "30M"), running_sums(table, "f32"))
 
 
     def test_what_needs_all_at_once_says_so(self):

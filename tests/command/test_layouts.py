@@ -44,8 +44,7 @@ class Layouts(CommandTest):
                 self.run_command("verify", "in.npy", "out.npy", "-q", "--memory", memory)
             self.assert_same(self.scanned("-", input=self.read("in.npy")), expected)
             with open(self.path("in.npy"), "rb") as file:
-                self.run_command("scan", "-", "-qfo", "out.npy", stdin=file)
-            self.assert_same(self.load("out.npy"), expected)
+                self.assert_same(self.scanned("-", stdin=file), expected)
 
     def test_every_subcommand(self):
         table = RNG.integers(0, 200, (5000, 4), "u4")
@@ -87,8 +86,7 @@ class Layouts(CommandTest):
         table = random_table("f64", (20, 3))
         self.save("in.npy", table)
         self.save("carry.npy", swapped(table[0]))
-        self.run_command("scan", "in.npy", "-qo", "out.npy", "--carry-in", "carry.npy")
-        self.assert_same(self.load("out.npy"), running_sums(table, "f64", table[0]))
+        self.assert_same(self.scanned("in.npy", "--carry-in", "carry.npy"), running_sums(table, "f64", table[0]))
 
     def test_sort_of_records_with_other_byte_orders(self):
         people = numpy.zeros(4000, [("name", "S5"), ("age", ">i4"), ("height", "<f4"), ("town", ">u2")])
@@ -185,8 +183,7 @@ class Fields(CommandTest):
                                 (["v"], t["v"].reshape(-1, 4))):
             with self.subTest(words=words):
                 out_type = "i64" if expected.dtype.kind == "i" else "f32"
-                self.run_command("scan", "in.npy", "-qfo", "out.npy", "--field", *words)
-                self.assert_same(self.load("out.npy"), running_sums(expected.astype(NAMES[out_type]), out_type))
+                self.assert_same(self.scanned("in.npy", "--field", *words), running_sums(expected.astype(NAMES[out_type]), out_type))
                 self.run_command("verify", "in.npy", "out.npy", "-q", "--field", *words)
                 self.run_command("scan", "-", "-qfo", "out.npy", "--field", *words, input=self.read("in.npy"))
                 self.run_command("verify", "in.npy", "out.npy", "-q", "--field", *words)
@@ -205,8 +202,7 @@ class Fields(CommandTest):
         pairs = numpy.zeros((4, 5), [("a", ">i8"), ("b", ">i8")], order="F")
         pairs["a"], pairs["b"] = RNG.integers(0, 9, (2, 4, 5))
         self.save("in.npy", pairs)
-        self.run_command("scan", "in.npy", "-qfo", "out.npy")
-        self.assert_same(self.load("out.npy"),
+        self.assert_same(self.scanned("in.npy"),
                          running_sums(numpy.stack([pairs["a"], pairs["b"]], 2).astype("i8"), "i64"))
 
     def test_refusals(self):

@@ -38,16 +38,14 @@ class Scanning(CommandTest):
                                   ("i64", "i64"), ("f32", "f32"), ("f64", "f64")]:
             table = random_table(in_type, (9, 2))
             self.save("in.npy", table // 16 if in_type[1:] == "64" else table)
-            self.run_command("scan", "in.npy", "-fqo", "out.npy")
-            self.assertEqual(self.load("out.npy").dtype, numpy.dtype(NAMES[out_type]))
+            self.assertEqual(self.scanned("in.npy").dtype, numpy.dtype(NAMES[out_type]))
             said = json.loads(self.run_command("info", "in.npy", "--json").stdout)
             self.assertEqual(said["sum_type"], out_type)
 
     def test_bool_counts(self):
         table = RNG.integers(0, 2, (1000, 3)).astype(bool)
         self.save("in.npy", table)
-        self.run_command("scan", "in.npy", "-qo", "out.npy")
-        self.assert_same(self.load("out.npy"), numpy.cumsum(table, axis=0, dtype="u8"))
+        self.assert_same(self.scanned("in.npy"), numpy.cumsum(table, axis=0, dtype="u8"))
 
     def test_operations_are_numpys_own(self):
         for type_name in ("u8", "u16", "u32", "u64", "i32", "i64", "f32", "f64"):
@@ -108,8 +106,7 @@ class Scanning(CommandTest):
         values = random_table("f32", (300, 4))
         table["a"], table["b"], table["c"] = values[:, 0], values[:, 1:3], values[:, 3]
         self.save("in.npy", table)
-        self.run_command("scan", "in.npy", "-qo", "out.npy")
-        self.assert_same(self.load("out.npy"), running_sums(values, "f32"))
+        self.assert_same(self.scanned("in.npy"), running_sums(values, "f32"))
 
     def test_every_npy_version_and_spelling(self):
         table = random_table("f32", (2, 3))

@@ -26,8 +26,7 @@ class Several(CommandTest):
     def test_pipes_are_some_of_them(self):
         table = random_table("u32", (5000, 3))
         self.write("a", table[:2000].tobytes())
-        self.run_command("scan", "a", "-", *RAW, "-qo", "out.npy", input=table[2000:].tobytes())
-        self.assert_same(self.load("out.npy"), running_sums(table, "u64"))
+        self.assert_same(self.scanned("a", "-", *RAW, input=table[2000:].tobytes()), running_sums(table, "u64"))
         found = self.run_command("scan", "-", "a", *RAW, "-qo", "-", "--output-format", "npy", input=table[2000:].tobytes())
         self.write("other.npy", found.stdout)
         self.assert_same(self.load("other.npy"),

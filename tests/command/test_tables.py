@@ -94,8 +94,7 @@ class Gen(CommandTest):
         self.run_command("gen", "-fo", "huge.npy", "--type", "u8", "--rows", "0", "--columns", "1G")
         self.write("in.bin", bytes(64 * 1024) + numpy.arange(2048, dtype="<u4").tobytes())
         raw = ["in.bin", "--type", "u32", "--columns", "2^1", "--skip", "64K"]
-        self.run_command("scan", *raw, "-qo", "out.npy", "-f")
-        self.assert_same(self.load("out.npy"), numpy.arange(2048).reshape(-1, 2).cumsum(axis=0).astype("u8"))
+        self.assert_same(self.scanned(*raw, "-f"), numpy.arange(2048).reshape(-1, 2).cumsum(axis=0).astype("u8"))
         found = self.run_command("sum", "out.npy", "--rows", "2^9:1K").stdout.split()
         self.assertEqual([int(v) for v in found], numpy.arange(1024, 2048).reshape(-1, 2).sum(axis=0).tolist())
 

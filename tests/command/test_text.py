@@ -81,8 +81,7 @@ class Text(CommandTest):
         self.run_command("scan", "none.npy", "--offsets", "-qfo", "sums.csv")
         self.assert_refused(DATA, "verify", "none.npy", "sums.csv", says=["has"])
         self.write("sums.csv", b"")
-        self.run_command("scan", "sums.csv", "--input-format", "csv", "--columns", 3, "-qo", "out.npy")
-        self.assert_same(self.load("out.npy"), numpy.zeros((0, 3), "f8"))
+        self.assert_same(self.scanned("sums.csv", "--input-format", "csv", "--columns", 3), numpy.zeros((0, 3), "f8"))
         self.assert_refused(DATA, "scan", "sums.csv", "-o", "no.npy", says="has no lines")
         self.assert_refused(DATA, "scan", "sums.csv", "--input-format", "csv", "--columns", 3, "--field", "a", "-o",
                             "no.npy", says="has no lines")
@@ -293,8 +292,7 @@ class Text(CommandTest):
             with self.subTest(data=data, words=words):
                 self.write("in.csv", data)
                 if sums is None:
-                    self.run_command("scan", "in.csv", "-qfo", "out.npy", *words)
-                    self.assertEqual(self.load("out.npy").tolist(), [[2]])
+                    self.assertEqual(self.scanned("in.csv", *words).tolist(), [[2]])
                 else:
                     self.assertEqual(self.run_command("scan", "in.csv", "-qo-", *words).stdout, sums)
         for data, words, code, says in ((b"5\n9\n", ["--field", 5], USAGE, "'5'"), (b"nan\n9\n", ["--field", "nan"], USAGE, "'nan'"),
@@ -427,8 +425,7 @@ class Text(CommandTest):
         self.write("in.csv", years)
         self.assertEqual(self.run_command("scan", "in.csv", "in.csv", "-o-", "--field", 1).stderr.count(said.encode()), 2)
         self.write("in.csv", b'"2020","2021"\n5,6\n7,8\n')
-        self.run_command("scan", "in.csv", "--field", "2021", "-qo", "out.npy")
-        self.assertEqual(self.load("out.npy").tolist(), [[6], [14]])
+        self.assertEqual(self.scanned("in.csv", "--field", "2021").tolist(), [[6], [14]])
         for data, words, sums in ((b'"12abc"\n4\n', [], b'"12abc"\n4\n'), (b"12abc\n4\n", ["--field", "12abc"], b'"12abc"\n4\n'),
                                   (b"-x\n4\n", [], b"-x\n4\n"), (b"1a,2b\n4,5\n", [], b"1a,2b\n4,5\n"), (b"k,1a\nx,5\n", ["--field", 1], b'"1a"\n5\n')):
             self.write("in.csv", data)
@@ -456,8 +453,7 @@ class Text(CommandTest):
     def test_a_delimiter_that_txt_has_not(self):
         self.write("in.txt", b"1,2\n3,4\n")  # numpy.savetxt(delimiter=",")
         self.assert_refused(DATA, "scan", "in.txt", "-o", "out.npy", says=["'1,2'", "--input-format csv"])
-        self.run_command("scan", "in.txt", "--input-format", "csv", "-qo", "out.npy")
-        self.assertEqual(self.load("out.npy").tolist(), [[1, 2], [4, 6]])
+        self.assertEqual(self.scanned("in.txt", "--input-format", "csv").tolist(), [[1, 2], [4, 6]])
 
     def test_every_subcommand(self):
         table = RNG.integers(0, 1000, (4000, 3)).astype("f8") / 4
@@ -481,8 +477,7 @@ class Text(CommandTest):
         both = table_of(b"".join(self.read(name).split(b"\n", 1)[1] for name in ("a.csv", "b.csv")), "f8")
         self.assert_same(both, self.load("to.npy"))
         self.write("carry.csv", b"1,2,3\n")
-        self.run_command("scan", "in.csv", "--carry-in", "carry.csv", "--carry-out", "total.csv", "-qfo", "out.npy")
-        self.assert_same(self.load("out.npy"), running_sums(table, "f64", numpy.array([1.0, 2, 3])))
+        self.assert_same(self.scanned("in.csv", "--carry-in", "carry.csv", "--carry-out", "total.csv"), running_sums(table, "f64", numpy.array([1.0, 2, 3])))
         self.assertEqual(self.read("total.csv").split(b"\n")[-2], self.read("total.csv").split(b"\n")[0])
         self.run_command("gen", "--type", "f32", "--rows", 70, "--columns", 1000, "-o", "gen.csv")
         self.run_command("gen", "--type", "f32", "--rows", 70, "--columns", 1000, "-o", "gen.npy")
@@ -593,8 +588,7 @@ class Text(CommandTest):
     def test_long_lines(self):
         """A state would have 131 rows of them; so few rows need none."""
         self.write("long.csv", b".5," * 10**6 + b".5\n" + b"1.5," * 10**6 + b"2.5\n")
-        self.run_command("scan", "long.csv", "-qo", "out.npy", "--memory", "120M")
-        self.assertEqual(self.load("out.npy")[:, -2:].tolist(), [[.5, .5], [2, 3]])
+        self.assertEqual(self.scanned("long.csv", "--memory", "120M")[:, -2:].tolist(), [[.5, .5], [2, 3]])
         line = self.assert_refused(OS_ERROR, "scan", "long.csv", "-o", "no.npy", "--memory", "20M", says="--memory")
         self.assertIn("long.csv", line)
         self.assert_refused(OS_ERROR, "scan", "long.csv", "--continue", "state", "-o", "no.npy", "--memory", "120M", says="--memory")
@@ -626,8 +620,7 @@ class Text(CommandTest):
 
     def test_no_rows(self):
         self.write("in.csv", b"a,b\n")
-        self.run_command("scan", "in.csv", "-qo", "out.npy")
-        self.assertEqual(self.load("out.npy").shape, (0, 2))
+        self.assertEqual(self.scanned("in.csv").shape, (0, 2))
         self.assertEqual(self.run_command("scan", "in.csv", "-qo", "-").stdout, b"a,b\n")
 
 

@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "keys/calls.h"
-#include "support/test.h"
+#include "support/refusal.h"
 
 enum { KEYS = 100, BINS = 4, CHUNK = 30, CHUNKS = 4, DIGITS = 16 };
 
@@ -16,7 +16,7 @@ static struct {
     double sums[BINS];
     uint64_t values[KEYS], order[KEYS];
     table_pipeline_report report;
-} memory, before;
+} memory;
 
 static const double edges[BINS + 1] = {0, 1, 2, 3, 4};
 
@@ -42,21 +42,13 @@ static struct key_arguments right(enum operation operation) {
 
 static void expect_form(enum form form, const struct key_arguments *all, table_status status, const char *word) {
     size_t bytes = 12345;
-    const char *name = operation_names[all->operation];
-    memcpy(&before, &memory, sizeof memory);
-    const table_status found = call_on_keys(form, all, &bytes);
-    if (found != status)
-        fail_msg("%s: expected %s, found %s (%s)", name, table_status_name(status), table_status_name(found),
-                 table_error_detail());
-    if (!strstr(table_error_detail(), word))
-        fail_msg("%s: the reason should name \"%s\", and is: %s", name, word, table_error_detail());
-    if (memcmp(&before, &memory, sizeof memory) != 0)
-        fail_msg("%s: something was written", name);
+    watch(&memory, sizeof memory);
+    expect_refusal(call_on_keys(form, all, &bytes), status, word, operation_names[all->operation]);
     assert_int_equal(bytes, 12345);
 }
 
 /* All three forms. */
-static void expect(struct key_arguments all, table_status status, const char *word) {
+static void expect_all(struct key_arguments all, table_status status, const char *word) {
     expect_form(NOW, &all, status, word);
     expect_form(WORKSPACE, &all, status, word);
     all.run.workspace = memory.workspace;
@@ -68,7 +60,7 @@ static void expect(struct key_arguments all, table_status status, const char *wo
     do {                                                                                                               \
         struct key_arguments all = right(OPERATION);                                                                   \
         CHANGE;                                                                                                        \
-        expect(all, STATUS, WORD);                                                                                     \
+        expect_all(all, STATUS, WORD);                                                                                 \
     } while (0)
 
 TEST(test_right_calls) {
@@ -88,10 +80,10 @@ TEST(test_options) {
     for (enum operation operation = 0; operation < OPERATIONS; operation++) {
         struct key_arguments all = right(operation);
         all.run.backend = (table_backend)3;
-        expect(all, TABLE_ERROR_ARGUMENT, "backend");
+        expect_all(all, TABLE_ERROR_ARGUMENT, "backend");
         if (table_cuda_unavailable()) {
             all.run.backend = TABLE_BACKEND_CUDA;
-            expect(all, TABLE_ERROR_BACKEND, "CUDA");
+            expect_all(all, TABLE_ERROR_BACKEND, "CUDA");
         }
         all = right(operation);
         all.run.workspace = memory.workspace;

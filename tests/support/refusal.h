@@ -1,20 +1,15 @@
-/* What a call that is refused says. */
+/* What a call that is refused returns, says, and leaves alone. */
 #ifndef REFUSAL_H
 #define REFUSAL_H
 
-#include <string.h>
-
-#include <tuplescan/status.h>
-
 #include "test.h"
 
-/* Fails the running test unless the call returned `status`, with the word in its reason. */
-static inline void expect(table_status found, table_status status, const char *word) {
-    if (found == status && strstr(table_error_detail(), word))
-        return;
-    print_error("%s: %s, and not %s: %s\n", table_status_name(found), table_error_detail(), table_status_name(status),
-                word);
-    fail();
-}
+/* Remembers what the memory holds, which no call that is expected from now on writes to. No bytes: of no memory. */
+void watch(const void *memory, size_t bytes);
+
+/* Fails the running test unless the call has returned the status, the word is in its reason, which is one line, and
+ * what is watched is as it was. Messages name the call as it stands there. */
+#define expect(CALL, STATUS, WORD) expect_refusal(CALL, STATUS, WORD, #CALL)
+void expect_refusal(table_status found, table_status status, const char *word, const char *call);
 
 #endif

@@ -3,8 +3,8 @@
 #include "state.h"
 #include "state/state_call.h"
 #include "support/random.h"
+#include "support/refusal.h"
 #include "support/tables.h"
-#include "support/test.h"
 
 static const table_type types[] = {TABLE_U32, TABLE_U64, TABLE_I32, TABLE_I64, TABLE_F32, TABLE_F64};
 enum { TYPES = sizeof types / sizeof *types };
@@ -234,11 +234,7 @@ static void release(struct saved *saved) {
     free(saved->room);
 }
 
-static void expect_refused(table_status status, const char *word) {
-    assert_int_equal(status, TABLE_ERROR_STATE);
-    if (!strstr(table_error_detail(), word))
-        fail_msg("\"%s\" is not in \"%s\"", word, table_error_detail());
-}
+#define expect_refused(CALL, WORD) expect(CALL, TABLE_ERROR_STATE, WORD)
 
 TEST(test_saved_and_loaded) {
     struct random random = {run_seed()};
