@@ -1,6 +1,7 @@
-/* Memory that calls have given back, kept for the next ones. The guard is held for look-ups alone, never during a call
- * of the runtime: those that make and free memory wait for the device, perhaps for a kernel of NCCL, which waits for
- * what another thread will only put on another device when it has been here. */
+/* Memory and streams that calls have given back, kept for the next ones; a stream is memory of no bytes here. The guard
+ * is held for look-ups alone, never during a call of the runtime: those that make and free memory wait for the device,
+ * perhaps for a kernel of NCCL, which waits for what another thread will only put on another device when it has been
+ * here. */
 #ifndef CUDA_KEPT_H
 #define CUDA_KEPT_H
 
@@ -119,8 +120,9 @@ static inline bool kept_is_much(const struct kept *kept, const struct kept_block
     return kept_idle_bytes(kept, block->device) + block->bytes > kept->most_bytes;
 }
 
-/* What others have given back makes room. What was too large, or has found no room, is not kept. */
-static inline void kept_release(struct kept *kept, void *memory) {
+/* What others have given back makes room. What was too large, or has found no room, is not kept; nor what is not fit to
+ * be used again. */
+static inline void kept_release(struct kept *kept, void *memory, bool is_fit) {
     struct kept_block *block = kept->blocks, *const end = block + KEPT_BLOCKS;
     if (!memory)
         return;
@@ -129,7 +131,7 @@ static inline void kept_release(struct kept *kept, void *memory) {
         block++;
     if (block < end && kept_is_much(kept, block))
         kept_free_idle(kept, block->device);
-    if (block < end && kept_is_much(kept, block))
+    if (block < end && (!is_fit || kept_is_much(kept, block)))
         kept_leave(kept, block);
     else if (block < end)
         block->is = KEPT_IDLE;

@@ -44,6 +44,6 @@ cudaError_t device_memory_allocate(size_t bytes, void **memory) {
     return error == cudaSuccess ? kept_allocate(&kept, device, bytes > 0 ? bytes : 1, memory) : error;
 }
 
-void device_memory_release(void *memory) { kept_release(&kept, memory); }
+void device_memory_release(void *memory) { kept_release(&kept, memory, true); }
 
 void device_memory_trim(void) { kept_trim(&kept); }

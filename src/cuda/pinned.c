@@ -27,6 +27,6 @@ void *pinned_allocate(size_t bytes) {
     return memory;
 }
 
-void pinned_release(void *memory) { kept_release(&kept, memory); }
+void pinned_release(void *memory) { kept_release(&kept, memory, true); }
 
 void pinned_trim(void) { kept_trim(&kept); }

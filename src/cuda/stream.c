@@ -1,62 +1,33 @@
 /* Streams for the time of a call. The driver takes longer to make and destroy one than to launch a kernel, so a few are
- * kept for the next calls, each with the device that it is of. */
+ * kept for the next calls. */
 #include "stream.h"
 
-#include <pthread.h>
+#include "kept.h"
 
-#include "forget.h"
-
-enum { MOST_STREAMS = 32 /* of all devices */, ANY_DEVICE = -1 };
-
-struct kept {
-    cudaStream_t stream; /* NULL: none */
-    int device;
-};
-
-static pthread_mutex_t guard = PTHREAD_MUTEX_INITIALIZER;
-static struct kept kept[MOST_STREAMS];
-
-static cudaStream_t take(int device) {
-    cudaStream_t stream = NULL;
-    pthread_mutex_lock(&guard);
-    for (struct kept *each = kept; each < kept + MOST_STREAMS && !stream; each++)
-        if (each->stream && (device == ANY_DEVICE || each->device == device)) {
-            stream = each->stream;
-            each->stream = NULL;
-        }
-    pthread_mutex_unlock(&guard);
-    return stream;
+static cudaError_t make(size_t bytes, void **stream) {
+    cudaStream_t made = NULL;
+    const cudaError_t error = cudaStreamCreate(&made);
+    (void)bytes;
+    *stream = error == cudaSuccess ? made : NULL;
+    return error;
 }
+
+static cudaError_t destroy(void *stream) { return cudaStreamDestroy(stream); }
+
+static struct kept kept = {.guard = PTHREAD_MUTEX_INITIALIZER, .most_blocks = 32, .make = make, .give_back = destroy};
 
 cudaError_t stream_open(cudaStream_t *stream) {
+    void *opened = NULL;
     int device;
-    *stream = NULL;
-    const cudaError_t error = cudaGetDevice(&device);
-    if (error != cudaSuccess)
-        return error;
-    *stream = take(device);
-    return *stream ? cudaSuccess : cudaStreamCreate(stream);
+    cudaError_t error = cudaGetDevice(&device);
+    if (error == cudaSuccess)
+        error = kept_allocate(&kept, device, 0, &opened);
+    *stream = opened;
+    return error;
 }
 
-void stream_close(cudaStream_t stream) {
-    int device = 0;
-    const cudaError_t error = cudaGetDevice(&device);
-    cuda_forget(error);
-    pthread_mutex_lock(&guard);
-    for (struct kept *each = kept; error == cudaSuccess && each < kept + MOST_STREAMS && stream; each++)
-        if (!each->stream) {
-            *each = (struct kept){stream, device};
-            stream = NULL;
-        }
-    pthread_mutex_unlock(&guard);
-    if (stream)
-        cuda_forget(cudaStreamDestroy(stream));
-}
+void stream_close(cudaStream_t stream) { kept_release(&kept, stream, true); }
 
-void stream_trim(void) {
-    for (int i = 0; i < MOST_STREAMS; i++) {
-        const cudaStream_t stream = take(ANY_DEVICE);
-        if (stream)
-            cuda_forget(cudaStreamDestroy(stream));
-    }
-}
+void stream_drop(cudaStream_t stream) { kept_release(&kept, stream, false); }
+
+void stream_trim(void) { kept_trim(&kept); }

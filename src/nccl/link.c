@@ -214,8 +214,8 @@ void nccl_link_close(struct nccl_link *link) {
     if (!is_busy)
         release(link);
     if (is_busy)
-        cuda_forget(cudaStreamDestroy(link->stream));
-    else if (link->stream)
+        stream_drop(link->stream);
+    else
         stream_close(link->stream);
     if (link->device_before >= 0)
         cuda_forget(cudaSetDevice(link->device_before));
