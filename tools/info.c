@@ -8,7 +8,6 @@
 #include "commands.h"
 #include "json.h"
 #include "options/option.h"
-#include "state_file.h"
 #include "table_io.h"
 #include "text/field.h"
 

@@ -5,7 +5,6 @@
 #include <tuplescan/stream.h>
 
 #include "job.h"
-#include "state_file.h"
 #include "table_io.h"
 #include "text/beside.h"
 

@@ -7,7 +7,6 @@
 #include "memory.h"
 #include "message.h"
 #include "options/option.h"
-#include "state_file.h"
 #include "table_io.h"
 #include "types.h"
 #include "values.h"
@@ -28,14 +27,6 @@ static _Noreturn void no_such_row(const struct range *range) {
         range->scanned.name, range->scanned.layout.rows);
 }
 
-/* The sums above the first row of SCANNED, which is not exclusive and goes downwards. */
-static void *row_above_all(struct range *range) {
-    const struct scan_arguments *arguments = &range->arguments.scan;
-    const size_t columns = range->scanned.layout.columns;
-    return arguments->state ? state_file_sums(&range->state, range->scanned.name, TABLE_SUM, range->type, columns)
-                            : read_row(arguments->carry_in, range->type, columns);
-}
-
 /* The sums of all rows, which exclusive ones lack. */
 static void *row_of_all(const struct range *range) {
     const struct scan_arguments *arguments = &range->arguments.scan;
@@ -54,7 +45,8 @@ static void *sums_at(struct range *range, size_t row) {
     const size_t below = exclusive != reverse ? 0 : 1; /* whether it stands in the place of the row above */
     const size_t row_bytes = layout->columns * table_type_size(layout->type);
     if (row < below)
-        return reverse ? row_of_all(range) : row_above_all(range);
+        return reverse ? row_of_all(range)
+                       : row_above(&range->arguments.scan, &range->state, scanned->name, range->type, layout->columns);
     void *const results = memory_for(scanned->name, row_bytes);
     input_go_to(scanned, row - below);
     if (input_read(scanned, results, row_bytes) > 0) {

@@ -140,3 +140,9 @@ void *read_row(const char *path, table_type type, size_t columns) {
     input_close(&file);
     return row;
 }
+
+void *row_above(const struct scan_arguments *arguments, struct state_file *state, const char *input, table_type type,
+                size_t columns) {
+    return arguments->state ? state_file_sums(state, input, TABLE_SUM, type, columns)
+                            : read_row(arguments->carry_in, type, columns);
+}

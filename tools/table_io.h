@@ -6,6 +6,7 @@
 #include "atomic_file.h"
 #include "input/input.h"
 #include "output/output.h"
+#include "state_file.h"
 
 /* Before anything is read: whether -o, and the second output that `option` names (or NULL), can be written, have names
  * that do not promise another format, are no file that is read, and do not get in each other's way, nor in that of what
@@ -37,5 +38,10 @@ void say_one_row(const struct scan_arguments *arguments, const char *name, const
 /* The one row of `columns` values in the table file `path`, a raw one or a .npy of any shape with that many values;
  * NULL for no path. free() it. */
 void *read_row(const char *path, table_type type, size_t columns);
+
+/* The sums that the sums of `input`, kept as `type`, went on from, as --continue or --carry-in says, of which the first
+ * is in `state`, if it is given. NULL: there are none. free() it. */
+void *row_above(const struct scan_arguments *arguments, struct state_file *state, const char *input, table_type type,
+                size_t columns);
 
 #endif

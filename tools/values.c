@@ -161,6 +161,23 @@ size_t row_skip_nan(table_type type, void *values, size_t count) {
     return skipped;
 }
 
+#define MOVE(BYTES)                                                                                                    \
+    for (size_t i = 0; i < count; i++)                                                                                 \
+    memcpy(to + i * to_step, from + i * from_step, (BYTES))
+
+void values_move(char *to, size_t to_step, const char *from, size_t from_step, size_t bytes, size_t count) {
+    if (bytes == 1)
+        MOVE(1);
+    else if (bytes == 2)
+        MOVE(2);
+    else if (bytes == 4)
+        MOVE(4);
+    else if (bytes == 8)
+        MOVE(8);
+    else
+        MOVE(bytes);
+}
+
 #define COMBINE(TYPE_C, SIGN)                                                                                          \
     for (size_t j = 0; j < count; j++)                                                                                 \
     ((TYPE_C *)to)[j] = ((const TYPE_C *)left)[j] SIGN((const TYPE_C *)right)[j]

@@ -39,6 +39,9 @@ void row_add(table_type type, void *to, const void *left, const void *right, siz
 void row_subtract(table_type type, void *to, const void *left, const void *right, size_t count);
 size_t row_difference(table_type type, const void *left, const void *right, size_t count);
 
+/* Copies `count` values of `bytes` bytes; steps are bytes from one value to the next. */
+void values_move(char *to, size_t to_step, const char *from, size_t from_step, size_t bytes, size_t count);
+
 /* Two rows of `count` running sums, `later` further down in the table: the first j where integer sums have left their
  * type on the way, as far as their two values tell (always, from one row to the next one), and `count` where none has.
  */

@@ -10,7 +10,6 @@
 #include "message.h"
 #include "number.h"
 #include "serial_sums.h"
-#include "state_file.h"
 #include "table_io.h"
 #include "types.h"
 #include "values.h"
@@ -259,6 +258,9 @@ static void open_scanned(struct comparison *comparison) {
     if (out->columns != in->columns ||
         (input->rows_known && scanned->rows_known && out->rows != in->rows + comparison->arguments.offsets))
         wrong_shape(comparison);
+    /* What came above the rows: of floats that is more than one row of sums. The state is believed. */
+    comparison->carry =
+        row_above(&comparison->arguments, &comparison->state, scanned->name, table_sum_type(out->type), out->columns);
     const size_t asked = arguments->memory;
     comparison->budget =
         (struct memory_budget){.most = takes_all(comparison) ? memory_there(asked) : memory_limit(asked),
@@ -326,22 +328,11 @@ static void tell(const struct comparison *comparison) {
         print_text(comparison);
 }
 
-/* What came above the rows: of floats that is more than one row of sums. The state is believed. */
-static void read_start(struct comparison *comparison) {
-    const struct scan_arguments *arguments = &comparison->arguments;
-    const struct table_layout *sums = &comparison->scanned.layout;
-    const table_type type = table_sum_type(sums->type);
-    comparison->carry =
-        arguments->state ? state_file_sums(&comparison->state, comparison->scanned.name, TABLE_SUM, type, sums->columns)
-                         : read_row(arguments->carry_in, type, sums->columns);
-}
-
 int verify_main(int argc, char **argv) {
     static struct comparison comparison;
     job_begin(&options_of_verify, &comparison.arguments, argc, argv);
     open_input(&comparison);
     open_scanned(&comparison);
-    read_start(&comparison);
     find_end(&comparison);
     make_room(&comparison);
     job_step(STEP_READ);

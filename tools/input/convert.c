@@ -10,6 +10,7 @@
 #include "message.h"
 #include "number.h"
 #include "transfer.h"
+#include "values.h"
 
 /* Bytes of the file that are converted at a time: so few that they stay in the caches, and, where columns lie one
  * after the other, enough that a read of each is worth its call. */
@@ -58,30 +59,6 @@ static size_t place_in_row(const struct table_layout *layout, size_t column) {
     return place;
 }
 
-#define SCATTER(BYTES)                                                                                                 \
-    for (size_t i = 0; i < rows; i++)                                                                                  \
-    memcpy(to + i * stride, from + i * (BYTES), (BYTES))
-
-/* A column's elements, to where they stand in each row. */
-static void scatter(char *to, size_t stride, const char *from, size_t bytes, size_t rows) {
-    switch (bytes) {
-    case 1:
-        SCATTER(1);
-        break;
-    case 2:
-        SCATTER(2);
-        break;
-    case 4:
-        SCATTER(4);
-        break;
-    case 8:
-        SCATTER(8);
-        break;
-    default:
-        SCATTER(bytes);
-    }
-}
-
 /* The next rows, out of each column's run of them: how many elements. */
 static size_t take_rows(struct input_file *file) {
     struct converter *converter = file->values.state;
@@ -90,7 +67,8 @@ static size_t take_rows(struct input_file *file) {
     const size_t first = converter->next / width, rows = least(layout->rows - first, converter->room / width);
     for (size_t column = 0; column < width && rows > 0; column++) {
         fetch(file, (column * layout->rows + first) * bytes, converter->run, rows * bytes);
-        scatter(converter->raw + place_in_row(layout, column) * bytes, width * bytes, converter->run, bytes, rows);
+        values_move(converter->raw + place_in_row(layout, column) * bytes, width * bytes, converter->run, bytes, bytes,
+                    rows);
     }
     return rows * width;
 }

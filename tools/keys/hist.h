@@ -15,7 +15,7 @@ struct hist_job {
     table_bins bins;
     size_t rows_of_bins;   /* 1, or one for each chunk */
     table_type count_type; /* u64 of counts, f64 of sums of weights */
-    void *rows;            /* of the layout: those, and what hist_cumulate() makes of them */
+    void *rows;            /* of the layout: counts, and then what is said instead of them */
     uint64_t outside[TABLE_OUTSIDE_WORDS];
     table_pipeline_report report;
 };
@@ -28,9 +28,6 @@ void hist_choose_bins(struct hist_job *job);
 
 /* The width of a bin; 1 of one of an integer. */
 double hist_bin_width(const struct hist_job *job, size_t bin);
-
-/* Makes of the counts what --cumulative and --density ask for. */
-void hist_cumulate(struct hist_job *job);
 
 void hist_print_text(const struct hist_job *job); /* a line for each bin: from, to, how many */
 void hist_print_plot(const struct hist_job *job); /* a bar for each bin, from where, how many */

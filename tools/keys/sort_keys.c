@@ -9,6 +9,7 @@
 #include "memory.h"
 #include "message.h"
 #include "number.h"
+#include "values.h"
 
 /* What moves when the keys are sorted. */
 struct moved {
@@ -128,32 +129,15 @@ static void make_order(struct sort_job *job) {
     }
 }
 
-#define TAKE(TYPE)                                                                                                     \
-    for (size_t i = 0; i < job->rows; i++)                                                                             \
-    memcpy((TYPE *)job->keys + i, rows + i * job->row_bytes, sizeof(TYPE))
-
 /* The keys of one column: in the rows, or brought together out of them. */
 static table_view take_keys(struct sort_job *job, const struct input_field *field, size_t offset) {
-    const table_type type = field->type;
-    const char *rows = (const char *)job->input.data + offset;
+    const size_t size = table_type_size(field->type);
     if (job->row_is_key)
         return keys_view(&job->input);
-    switch (table_type_size(type)) {
-    case 1:
-        TAKE(uint8_t);
-        break;
-    case 2:
-        TAKE(uint16_t);
-        break;
-    case 4:
-        TAKE(uint32_t);
-        break;
-    default:
-        TAKE(uint64_t);
-    }
+    values_move(job->keys, size, (const char *)job->input.data + offset, job->row_bytes, size, job->rows);
     if (field->swapped)
-        input_swap(job->keys, table_type_size(type), job->rows);
-    return (table_view){.data = job->keys, .rows = job->rows, .columns = 1, .type = type};
+        input_swap(job->keys, size, job->rows);
+    return (table_view){.data = job->keys, .rows = job->rows, .columns = 1, .type = field->type};
 }
 
 /* Moves what is to be moved into the order of one column. Rows come last, as the keys are taken from them; where the
