@@ -155,14 +155,16 @@ class Layouts(CommandTest):
                         table = numpy.zeros(shape, type_name, order)
                         self.save("none.npy", table)
                         for options, more in ((), 0), (("--exclusive",), 0), (("--reverse",), 0), (("--offsets",), 1):
-                            sums = self.scanned("none.npy", *options)
+                            self.run_command("scan", "none.npy", "-qfo", "out.npy", *options)
+                            sums = self.load("out.npy")
                             self.assertEqual(sums.shape, (shape[0] + more,) + shape[1:])
                             self.assertEqual(sums.dtype, numpy.dtype("u8" if type_name == "u2" else "f4"))
                             self.run_command("verify", "none.npy", "out.npy", *options)
                             if shape[1:] == (0,):
                                 self.run_command("scan", "none.npy", "-qfo", "out.csv", *options)
                                 self.assertEqual(self.read("out.csv"), b"")
-                        self.assertEqual(len(self.scanned("none.npy", "none.npy")), 2 * shape[0])
+                        self.run_command("scan", "none.npy", "none.npy", "-qfo", "out.npy")
+                        self.assertEqual(len(self.load("out.npy")), 2 * shape[0])
                         self.run_command("info", "none.npy")
                         self.run_command("sum", "out.npy", "--rows", "0:%d" % shape[0])
                         self.run_command("count", "none.npy", "-qfo", "counts.npy")

@@ -120,7 +120,8 @@ class Segments(CommandTest):
                 if "--reverse" in segments and "top.npy" in inputs:
                     continue  # it is for one input
                 for limit in [], ["--memory", "90K"]:
-                    self.assert_same(self.scanned(*inputs, *segments, *limit, input=data), whole)
+                    self.run_command("scan", *inputs, *segments, *limit, "-qfo", "out.npy", input=data)
+                    self.assert_same(self.load("out.npy"), whole)
         self.save("beyond.npy", numpy.array([0, 601]))
         self.assert_refused(DATA, "scan", *raw, "--segments", "beyond.npy", "-o", "new.npy", input=x.tobytes(),
                             says="beyond.npy: offset 1,")
