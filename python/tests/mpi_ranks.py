@@ -14,10 +14,6 @@ from mpi4py import MPI
 comm = MPI.COMM_WORLD
 
 
-def values(shape, kind, seed):
-    return ((np.random.default_rng(seed).random(shape) - 0.3) * 1000).astype(kind)
-
-
 def own(x, seed):
     """This rank's rows; some ranks have none."""
     cuts = np.sort(np.random.default_rng(seed).integers(0, len(x) + 1, comm.size - 1))
@@ -41,11 +37,11 @@ def check_bits_of_the_whole(seed):
 
 
 def check_reverse_in_place_and_with_a_state(seed):
-    place = values((3_000, 3), "f4", seed)
+    place = rough((3_000, 3), "f4", seed)
     part, wanted = own(place, seed), tuplescan.cumsum(place, reverse=True)
     assert tuplescan.mpi.cumsum(place[part], out=place[part], reverse=True).base is place
     same_bits(place[part], wanted[part])
-    x, state = values((900, 2), "i4", seed), tuplescan.State()
+    x, state = rough((900, 2), "i4", seed), tuplescan.State()
     for piece in (slice(600, 900), slice(0, 600)):  # the state of the rank that begins, the last one
         given = state if comm.rank == comm.size - 1 else tuplescan.State()
         got = tuplescan.mpi.cumsum(x[piece][own(x[piece], seed)], reverse=True, state=given)
@@ -53,12 +49,12 @@ def check_reverse_in_place_and_with_a_state(seed):
 
 
 def check_start_dtype_out(seed):
-    x = values((8000, 3), "i4", seed)
+    x = rough((8000, 3), "i4", seed)
     part = own(x, seed)
     for dtype in ("i4", "i8", "f4", "f8", "i2"):
         same_bits(tuplescan.mpi.cumsum(x[part], dtype, threads=1), tuplescan.cumsum(x, 0, dtype)[part])
-    rows = values((8000, 3), "f4", seed)
-    start = values((3,), "f4", seed)
+    rows = rough((8000, 3), "f4", seed)
+    start = rough((3,), "f4", seed)
     wanted = tuplescan.cumsum(rows, start=start)
     out = np.empty_like(rows[part])
     assert tuplescan.mpi.cumsum(rows[part], out=out, start=start if comm.rank == 0 else None) is out
@@ -70,7 +66,7 @@ def check_start_dtype_out(seed):
 
 
 def check_state(seed):
-    x = values((30_000, 2), "f4", seed)
+    x = rough((30_000, 2), "f4", seed)
     wanted, whole = tuplescan.State(), tuplescan.cumsum(x)
     tuplescan.column_totals(x, state=wanted)
     state = tuplescan.State()
@@ -86,7 +82,7 @@ def check_state(seed):
 
 
 def check_state_beyond_row_0(seed):
-    x = values((3_000, 2), "f4", seed)
+    x = rough((3_000, 2), "f4", seed)
     part = own(x, seed)
     beyond, wanted = (tuplescan.State.begin("f4", 2, 100) for _ in range(2))
     with pytest.raises(ValueError, match="row"):
@@ -109,7 +105,7 @@ def check_overflow(seed):
 
 
 def check_errors(seed):
-    x = values((100, 3), "f4", seed)
+    x = rough((100, 3), "f4", seed)
     last = comm.size - 1
     with pytest.raises(ValueError, match="out"):
         tuplescan.mpi.cumsum(x, out=x[1:] if comm.rank == last else None)
@@ -147,7 +143,7 @@ def check_part_of_the_ranks(seed):
             with pytest.raises(ValueError, match="inter-communicator"):
                 call(np.ones(3), comm=between)
         between.Free()
-    x = values((half.size, 1000, 2), "f8", seed)
+    x = rough((half.size, 1000, 2), "f8", seed)
     wanted = tuplescan.cumsum(x.reshape(-1, 2)).reshape(x.shape)
     same_bits(tuplescan.mpi.cumsum(x[half.rank], comm=half), wanted[half.rank])
     half.Free()

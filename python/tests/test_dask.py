@@ -22,12 +22,6 @@ def random_chunks(shape, seed):
     return tuple(chunks)
 
 
-def same(got, wanted):
-    computed = got.compute(scheduler="synchronous")
-    assert got.shape == wanted.shape and got.dtype == wanted.dtype
-    same_bits(computed, wanted)
-
-
 SHAPES = [(1500,), (1100, 3), (0, 3), (5, 0), (1, 1), (3, 2, 700)]
 
 
@@ -50,8 +44,10 @@ def test_same_bits_as_one_machine(kind, name):
 def test_dtype_and_axis():
     x = rough((70, 900), "f4")
     blocks = da.from_array(x, (30, 111))
-    same(tuplescan.dask.cumsum(blocks, 1, "f8"), tuplescan.cumsum(x, 1, "f8"))
-    same(tuplescan.dask.cumsum(blocks.astype("i4"), dtype="i2"), tuplescan.cumsum(x.astype("i4"), dtype="i2"))
+    for given, axis, dtype in ((x, 1, "f8"), (x.astype("i4"), 0, "i2")):
+        sums = tuplescan.dask.cumsum(blocks.astype(given.dtype), axis, dtype)
+        assert sums.dtype == dtype
+        same_bits(sums.compute(scheduler="synchronous"), tuplescan.cumsum(given, axis, dtype))
 
 
 def test_start_that_does_not_broadcast():

@@ -167,21 +167,19 @@ def test_views_and_dtypes(device):
 
 
 def samples(device):
-    yield values((5, 3), torch.float64, device, requires_grad=True), 0, None, False, False
-    yield values((4, 5, 2), torch.float64, device, requires_grad=True), 1, None, True, True
-    yield values((7,), torch.float32, device, requires_grad=True), 0, torch.float64, False, True
-    yield values((7, 2), torch.complex128, device, requires_grad=True), 0, None, True, False
-    yield values((6, 2), torch.float16, device, requires_grad=True), 0, None, False, False
-    yield values((6, 2), torch.float32, device).T, 1, None, False, False
-    yield values((6, 2), torch.uint8, device), 0, None, False, False
-    yield values((0, 2), torch.int32, device), 0, None, False, False
-
-
-def samples_of_others(device):
-    for name in ("cummax", "cummin", "cumprod"):
-        yield name, (values((5, 3), torch.float64, device, requires_grad=True), 1, True)
-        yield name, (values((4, 3), torch.int64, device), 0, False)
     wide = torch.float64, device
+    for shape, dtype, dim, options in [((5, 3), torch.float64, 0, (None, False, False)),
+                                       ((4, 5, 2), torch.float64, 1, (None, True, True)),
+                                       ((7,), torch.float32, 0, (torch.float64, False, True)),
+                                       ((7, 2), torch.complex128, 0, (None, True, False)),
+                                       ((6, 2), torch.float16, 0, (None, False, False))]:  # fmt: skip
+        yield "cumsum", (values(shape, dtype, device, requires_grad=True), dim, *options)
+    for x, dim in ((values((6, 2), torch.float32, device).T, 1), (values((6, 2), torch.uint8, device), 0),
+                   (values((0, 2), torch.int32, device), 0)):  # fmt: skip
+        yield "cumsum", (x, dim, None, False, False)
+    for name in OTHERS:
+        yield name, (values((5, 3), *wide, requires_grad=True), 1, True)
+        yield name, (values((4, 3), torch.int64, device), 0, False)
     a, b, start = (values(shape, *wide, requires_grad=True) for shape in ((1, 3), (5, 3), (3,)))
     yield "linear_recurrence", (a, b, start, 0, False, False)
     yield "linear_recurrence", (values((5, 3), *wide, requires_grad=True), b, None, 1, True, True)
@@ -189,11 +187,9 @@ def samples_of_others(device):
 
 @on_each_device
 def test_opcheck(device):
-    for name, sample in samples_of_others(device):
-        opcheck(getattr(torch.ops.tuplescan, name), sample)
-    for sample in samples(device):
-        opcheck(torch.ops.tuplescan.cumsum, sample, rtol=1e-2 if sample[0].dtype == torch.float16 else None,
-                atol=1e-2 if sample[0].dtype == torch.float16 else None)  # fmt: skip
+    for name, sample in samples(device):
+        close = {"rtol": 1e-2, "atol": 1e-2} if sample[0].dtype == torch.float16 else {}
+        opcheck(getattr(torch.ops.tuplescan, name), sample, **close)
 
 
 def loop(a, b, dim=0, exclusive=False, reverse=False, start=None):
