@@ -62,7 +62,7 @@ static void run(const struct way *way, const table_view *in, const table_view *e
         return;
     }
     require(way, table_extreme_rows_workspace(in, extremes, rows, first, &options, &bytes));
-    assert_true(block_open(&workspace, way->memory, bytes ? bytes : 1, 0, EDGE_FRONT));
+    block_open(&workspace, way->memory, bytes ? bytes : 1, 0, EDGE_FRONT);
     options.stream = way->stream_open();
     options.workspace = workspace.address;
     options.workspace_bytes = bytes;
@@ -85,10 +85,9 @@ static void run_in_pieces(const struct way *way, const table_view *in, const tab
                           const table_view *rows, uint64_t first, struct random *random) {
     const size_t tables = in->columns % 2 == 0 && random_once_in(random, 2) ? 2 : 1;
     const size_t cut = random_once_in(random, 2) ? random_below(random, in->rows + 1) : in->rows;
-    int64_t *carry = calloc(in->columns, sizeof *carry);
+    int64_t *carry = get_memory(in->columns * sizeof *carry);
     table_scan_options options = {.tables = tables, .threads = 1 + (unsigned)random_below(random, 3)};
     table_view views[] = {*in, *extremes, *rows};
-    assert_non_null(carry);
     options.in_step = options.out_step = (ptrdiff_t)(in->columns / tables);
     for (size_t first_row = 0, count = cut;; first_row = cut, count = in->rows - cut) {
         table_view some[3];
@@ -105,12 +104,12 @@ static void run_in_pieces(const struct way *way, const table_view *in, const tab
     free(carry);
 }
 
-static bool open_any(struct table *table, const struct way *way, table_type type, size_t rows, size_t columns,
+static void open_any(struct table *table, const struct way *way, table_type type, size_t rows, size_t columns,
                      struct random *random) {
     const ptrdiff_t stride = (ptrdiff_t)(columns + random_below(random, 3));
-    return table_open_anywhere(table, way->memory, type, rows, columns, random_once_in(random, 4) ? -stride : stride,
-                               random_once_in(random, 3) ? random_below(random, 16) : 0,
-                               random_once_in(random, 2) ? EDGE_FRONT : EDGE_BACK);
+    table_open_anywhere(table, way->memory, type, rows, columns, random_once_in(random, 4) ? -stride : stride,
+                        random_once_in(random, 3) ? random_below(random, 16) : 0,
+                        random_once_in(random, 2) ? EDGE_FRONT : EDGE_BACK);
 }
 
 static void check(const struct way *way, table_type type, table_operation operation, struct random *random) {
@@ -119,13 +118,12 @@ static void check(const struct way *way, table_type type, table_operation operat
     const uint64_t first = random_once_in(random, 2) ? 0 : random_bits(random) >> 2;
     struct table in, extremes, taken;
     struct difference difference;
-    assert_true(open_any(&in, way, type, rows, columns, random));
-    assert_true(open_any(&extremes, way, type, rows, columns, random));
-    assert_true(open_any(&taken, way, TABLE_I64, rows, columns, random));
+    open_any(&in, way, type, rows, columns, random);
+    open_any(&extremes, way, type, rows, columns, random);
+    open_any(&taken, way, TABLE_I64, rows, columns, random);
     table_randomize(&in, random, (enum pattern)random_below(random, PATTERN_COUNT));
-    char *const results = calloc(rows * columns + 1, element_size(type));
-    int64_t *const expected = calloc(rows * columns + 1, sizeof *expected);
-    assert_true(results && expected);
+    char *const results = get_memory(rows * columns * element_size(type));
+    int64_t *const expected = get_memory(rows * columns * sizeof *expected);
     const table_view values = table_image_view(&in);
     struct reference reference = {.operation = operation, .type = type, .sums = results};
     reference_prefix_sum(&values, NULL, false, &reference);

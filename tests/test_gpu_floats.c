@@ -52,8 +52,7 @@ static void scan(table_backend backend, table_strategy strategy, const table_vie
 static void check(table_type in_type, table_type type, size_t columns, bool exclusive) {
     const size_t rows = TABLE_BYTES / size_of(type) / columns, bytes = rows * columns * size_of(type);
     const size_t row = columns * size_of(type);
-    char *const carry = malloc(3 * row);
-    assert_non_null(carry);
+    char *const carry = get_memory(3 * row);
     fill(type, columns);
     memcpy(carry, values, row); /* the start */
     fill(in_type, rows * columns);

@@ -10,8 +10,7 @@ static unsigned char *in_data;
 static uint32_t *out_data;
 
 static void fill_input(void) {
-    period_rows = malloc((size_t)PERIOD * COLUMNS);
-    assert_non_null(period_rows);
+    period_rows = get_memory((size_t)PERIOD * COLUMNS);
     uint64_t state = 1;
     for (size_t i = 0; i < (size_t)PERIOD * COLUMNS; i++) {
         state = state * 6364136223846793005u + 1442695040888963407u;

@@ -193,8 +193,7 @@ TEST(test_graph_nodes) {
  * bytes, at the beginning of the wave's part of the workspace. */
 static void turn_count_over(size_t used) {
     enum { BOUNDARY = 256 };
-    unsigned char *held = malloc(used);
-    assert_non_null(held);
+    unsigned char *held = get_memory(used);
     REQUIRE_CUDA(cudaStreamSynchronize(stream));
     copy(held, workspace, used);
     for (size_t at = 0; at < used; at++)
@@ -270,12 +269,10 @@ static void check_graph_goes_on(table_type type, size_t rows, bool exclusive) {
     const int rounds = run_small() ? 4 : 40;
     size_t state_bytes = 0;
     uint64_t found = 0, expected_found = 0, *overflow = NULL;
-    void *host_state = NULL, *device_state = NULL, *left = NULL;
-    char *const expected = malloc(bytes), *const results = malloc(bytes);
+    void *device_state = NULL;
     assert_int_equal(table_state_bytes(type, COLUMNS, &state_bytes), TABLE_OK);
-    host_state = calloc(1, state_bytes);
-    left = malloc(state_bytes);
-    assert_true(expected && results && host_state && left);
+    void *const expected = get_memory(bytes), *const results = get_memory(bytes);
+    void *const host_state = get_memory(state_bytes), *const left = get_memory(state_bytes);
     REQUIRE_CUDA(cudaMalloc(&device_state, state_bytes));
     REQUIRE_CUDA(cudaMemset(device_state, 0, state_bytes));
     REQUIRE_CUDA(cudaMalloc((void **)&overflow, sizeof *overflow));
@@ -390,8 +387,7 @@ static void check_no_columns(table_type type) {
     const table_view rows = {.rows = 7, .type = type};
     size_t bytes;
     assert_int_equal(table_state_bytes(type, 0, &bytes), TABLE_OK);
-    void *on_device, *found = calloc(1, bytes), *expected = calloc(1, bytes);
-    assert_true(found && expected);
+    void *on_device, *found = get_memory(bytes), *expected = get_memory(bytes);
     REQUIRE_CUDA(cudaMalloc(&on_device, bytes));
     REQUIRE_CUDA(cudaMemset(on_device, 0, bytes));
     table_scan_options options = {.state = expected};

@@ -46,8 +46,7 @@ TEST(test_special_floats) {
                  {TABLE_MINIMUM, 1, {NAN, INFINITY, NAN, 3, NAN}, {INFINITY, INFINITY, INFINITY, 3, 3}}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         for (size_t rows = 5; rows <= 5 * 512; rows *= 512) { /* by the tiny kernel, and by others */
-            double *in = malloc(rows * sizeof *in);
-            assert_non_null(in);
+            double *in = get_memory(rows * sizeof *in);
             for (size_t k = 0; k < rows; k++)
                 in[k] = cases[i].in[k < 5 ? k : 4];
             const table_view table = {in, rows, 1, 0, TABLE_F64};

@@ -83,9 +83,8 @@ enum { FORM_ON_CPU = 1, FORM_AS_TABLES = 7, FORMS = sizeof forms / sizeof *forms
 
 /* The state through the rows so far says so, also when it was saved and loaded, and gives their sums. */
 static void require_state(const struct trial *t) {
-    char *row = malloc(t->columns * element_size(t->sum_type) + 1), *saved = malloc(t->state_bytes);
+    char *row = get_memory(t->columns * element_size(t->sum_type)), *saved = get_memory(t->state_bytes);
     uint64_t rows;
-    trial_require(t, row && saved, "out of memory");
     trial_require(t,
                   table_state_save(t->state, saved, t->state_bytes) == TABLE_OK &&
                       table_state_load(saved, t->state_bytes, t->state) == TABLE_OK,
@@ -137,8 +136,7 @@ static void check_trial(struct trial *t, enum pattern pattern) {
     const size_t header = 64;
     way_enter(t->way);
     trial_open(t, pattern);
-    char *whole = malloc(t->state_bytes);
-    trial_require(t, whole != NULL, "out of memory");
+    char *whole = get_memory(t->state_bytes);
     sum_in_pieces(t, true);
     memcpy(whole, t->state, t->state_bytes);
     for (unsigned i = 0; i < 2; i++) {
@@ -259,8 +257,8 @@ static void check_lone_reset(const struct way *way, size_t rows) {
     struct block blocks[LONE_BLOCKS];
     size_t state_bytes;
     assert_int_equal(table_state_bytes_of(TABLE_RECURRENCE, TABLE_F32, LONE_WIDTH, &state_bytes), TABLE_OK);
-    char *const none = calloc(1, state_bytes), *const whole = calloc(1, state_bytes), *const left = malloc(state_bytes);
-    assert_true(none && whole && left);
+    char *const none = get_memory(state_bytes), *const whole = get_memory(state_bytes),
+                *const left = get_memory(state_bytes);
     for (size_t i = 0; i < rows * LONE_WIDTH; i++) {
         a[i] = i / LONE_WIDTH + 1 == rows ? -0.0f : 1;
         b[i] = -0.0f;
@@ -274,9 +272,10 @@ static void check_lone_reset(const struct way *way, size_t rows) {
     const void *const from[LONE_BLOCKS] = {a, b, a, start, start, none};
     for (unsigned how = 0; how < 8; how++) {
         const bool results = how & 1, with_state = how & 2, again = how & 4;
-        for (unsigned k = 0; k < LONE_BLOCKS; k++)
-            assert_true(block_open(&blocks[k], way->memory, sizes[k], 0, EDGE_FRONT) &&
-                        block_upload(&blocks[k], from[k]));
+        for (unsigned k = 0; k < LONE_BLOCKS; k++) {
+            block_open(&blocks[k], way->memory, sizes[k], 0, EDGE_FRONT);
+            assert_true(block_upload(&blocks[k], from[k]));
+        }
         sum_lone(way, blocks, rows, results, true, with_state, carry, left);
         if (with_state && again) /* without rows the state alone says what the last row has */
             sum_lone(way, blocks, 0, results, false, true, carry, left);

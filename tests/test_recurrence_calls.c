@@ -9,13 +9,6 @@
 #include "support/ways.h"
 #include "support/wrong_call.h"
 
-static void *get_memory(size_t bytes) {
-    void *const some = aligned_alloc(64, (bytes / 64 + 1) * 64);
-    assert_non_null(some);
-    memset(some, 0x5A, bytes);
-    return some;
-}
-
 static double get(const void *values) { return (double)*(const float *)values; }
 
 static bool same_bits(const void *x, const void *y) {

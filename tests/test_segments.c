@@ -159,8 +159,8 @@ static void expect_segments(const struct trial *t, const table_view *in, const t
 
 /* Rows or words of the options, in the memory under test. */
 static void *open_memory(const struct trial *t, struct block *block, size_t bytes, const void *from) {
-    require(t, block_open(block, t->way->memory, bytes, 0, EDGE_FRONT) && (!from || block_upload(block, from)),
-            "out of memory");
+    block_open(block, t->way->memory, bytes, 0, EDGE_FRONT);
+    require(t, !from || block_upload(block, from), "memory of the options cannot be written");
     return block->address;
 }
 
@@ -177,9 +177,9 @@ static void call_on_stream(const struct trial *t, const table_view *a, const tab
     options->stream = t->way->stream_open();
     require(t,
             (a ? table_segmented_linear_recurrence_workspace(a, in, out, segments, options, bytes)
-               : table_segmented_prefix_sum_workspace(in, out, segments, options, bytes)) == TABLE_OK &&
-                block_open(&workspace, t->way->memory, *bytes, 0, EDGE_FRONT),
+               : table_segmented_prefix_sum_workspace(in, out, segments, options, bytes)) == TABLE_OK,
             "the workspace");
+    block_open(&workspace, t->way->memory, *bytes, 0, EDGE_FRONT);
     options->workspace = workspace.address;
     require(t,
             (a ? table_segmented_linear_recurrence_async(a, in, out, segments, options)
@@ -214,12 +214,10 @@ static void open_tables(const struct trial *t, struct table *in, struct table *o
     const ptrdiff_t in_stride = (ptrdiff_t)(t->columns + (random_once_in(random, 4) ? random_below(random, 5) : 0));
     const ptrdiff_t out_stride = (ptrdiff_t)(t->columns + (random_once_in(random, 4) ? random_below(random, 5) : 0));
     const size_t skew = random_once_in(random, 6) ? random_below(random, 9) : 0;
-    require(t,
-            table_open_anywhere(in, t->way->memory, t->pair.in, t->rows, t->columns,
-                                random_once_in(random, 6) ? -in_stride : in_stride, skew, EDGE_FRONT) &&
-                table_open_anywhere(out, t->way->memory, t->pair.out, out_rows, t->columns,
-                                    random_once_in(random, 6) ? -out_stride : out_stride, 0, EDGE_BACK),
-            "out of memory");
+    table_open_anywhere(in, t->way->memory, t->pair.in, t->rows, t->columns,
+                        random_once_in(random, 6) ? -in_stride : in_stride, skew, EDGE_FRONT);
+    table_open_anywhere(out, t->way->memory, t->pair.out, out_rows, t->columns,
+                        random_once_in(random, 6) ? -out_stride : out_stride, 0, EDGE_BACK);
     table_randomize(in, random, (enum pattern)random_below(random, PATTERN_COUNT));
     table_fill_rubbish(out, random);
 }
@@ -229,8 +227,7 @@ static void make_factors(struct trial *t) {
     const size_t size = element_size(t->pair.in);
     t->a_rows = random_once_in(t->random, 2) ? t->rows : 1;
     t->a_columns = random_once_in(t->random, 2) ? t->columns : 1;
-    t->a = calloc(t->a_rows * t->a_columns + 1, size);
-    require(t, t->a != NULL, "out of memory");
+    t->a = get_memory(t->a_rows * t->a_columns * size);
     for (size_t i = 0; i < t->a_rows * t->a_columns; i++)
         if (!random_once_in(t->random, 50))
             element_randomize((char *)t->a + i * size, t->pair.in, t->random, PATTERN_SMALL);
@@ -241,12 +238,11 @@ static void check(struct trial *t) {
     const bool wants_start = t->options.carry_in, wants_end = t->options.carry_out;
     struct table in, out;
     struct block blocks[7] = {{0}};
-    struct expected expected = {.first_overflow = TABLE_NO_OVERFLOW, .lasts = calloc(1, carried + 1)};
+    struct expected expected = {.first_overflow = TABLE_NO_OVERFLOW, .lasts = get_memory(carried)};
     struct difference at;
     open_tables(t, &in, &out, t->totals ? 0 : t->rows + (t->options.offsets ? t->room : 0));
-    char *const starts = calloc(1, carried + 1), *const lasts = malloc(carried + 1);
-    void *const data = calloc(t->room + 1 + t->rows, sizeof(uint64_t));
-    require(t, expected.lasts && starts && lasts && data, "out of memory");
+    char *const starts = get_memory(carried), *const lasts = get_memory(carried);
+    void *const data = get_memory((t->room + 1 + t->rows) * sizeof(uint64_t));
     for (size_t k = 0; k < t->room * t->columns; k++)
         element_randomize(starts + k * element_size(t->kept), t->kept, t->random, PATTERN_SMALL);
     memcpy(expected.lasts, starts, carried);

@@ -6,6 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "support/memory.h"
 #include "support/refusal.h"
 
 /* Both ends of a stream in memory, with what shall go wrong. */
@@ -53,12 +54,6 @@ static int look(void *context, uint64_t row, const table_view *in, const table_v
     assert_int_equal(in->rows, out->rows);
     ends->looked += in->rows;
     return ends->cancel_rows && ends->looked > ends->cancel_rows;
-}
-
-static void *room(size_t bytes) {
-    void *memory = calloc(1, bytes + 64);
-    assert_non_null(memory);
-    return memory;
 }
 
 /* With which there is one slot, and room for one row in it. The error of less memory says it. */
@@ -379,14 +374,15 @@ TEST(test_no_cancellation_point) {
 TEST(test_memory_of_one_piece) {
     enum { COLUMNS = 1000, FEW = 3 };
     FILE *in = tmpfile();
-    char *row = room(COLUMNS * sizeof(double));
+    char *row = get_memory(COLUMNS * sizeof(double));
     size_t succeeded = 0, least = 0;
     assert_non_null(in);
     for (unsigned i = 0; i < FEW; i++)
         assert_int_equal(fwrite(row, sizeof(double), COLUMNS, in), COLUMNS);
     assert_int_equal(fflush(in), 0);
     for (size_t memory = 40000; memory < 100000; memory += 500) {
-        struct ends ends = {.out = room(FEW * COLUMNS * sizeof(double)), .out_bytes = FEW * COLUMNS * sizeof(double)};
+        struct ends ends = {.out = get_memory(FEW * COLUMNS * sizeof(double)),
+                            .out_bytes = FEW * COLUMNS * sizeof(double)};
         table_stream_report report = {0};
         const table_stream_options options = {.in_type = TABLE_F64,
                                               .out_type = TABLE_F64,
@@ -449,7 +445,7 @@ struct files {
 enum { ABOVE = 13 }; /* bytes of another matter before the tables */
 
 static struct files open_files(const char *bytes, size_t count, size_t out_bytes) {
-    struct files files = {tmpfile(), tmpfile(), room(ABOVE + out_bytes)};
+    struct files files = {tmpfile(), tmpfile(), get_memory(ABOVE + out_bytes)};
     assert_true(files.in && files.out);
     assert_int_equal(fwrite("thirteen bytes", 1, ABOVE, files.in), ABOVE);
     assert_int_equal(fwrite(bytes, 1, count, files.in), count);
@@ -517,7 +513,7 @@ TEST(test_no_columns) {
     expect(table_stream(&options), TABLE_OK, "");
     assert_int_equal(report.rows, 0);
     assert_int_equal(table_state_bytes(TABLE_U64, 0, &bytes), TABLE_OK);
-    options.scan.state = room(bytes);
+    options.scan.state = get_memory(bytes);
     options.scan.first_overflow = &place;
     options.rows = 77;
     expect(table_stream(&options), TABLE_OK, "");
@@ -534,7 +530,7 @@ TEST(test_descriptors) {
     struct ends ends;
     table_stream_options options = small_stream(&ends);
     FILE *in = tmpfile(), *out = tmpfile();
-    char *found = room(ROWS * SUMS);
+    char *found = get_memory(ROWS * SUMS);
     assert_true(in && out);
     assert_int_equal(fwrite(ends.in, 1, ends.in_bytes, in), ends.in_bytes);
     assert_int_equal(fflush(in), 0);

@@ -9,8 +9,7 @@ static uint64_t counter_at(const void *counters, table_type type, size_t i) {
 /* The counter table, side by side. */
 static uint64_t *plain_counts(const void *keys, const struct key_arguments *counting, size_t chunk_length) {
     const size_t columns = counting->counters.columns;
-    uint64_t *counts = calloc(counting->counters.rows * columns + 1, sizeof *counts);
-    assert_non_null(counts);
+    uint64_t *counts = get_memory(counting->counters.rows * columns * sizeof *counts);
     for (size_t i = 0; i < counting->keys.rows; i++) {
         const uint64_t rank = keys_rank(keys, counting->keys.type, i, counting->digit.descending);
         counts[i / chunk_length * columns + (rank >> counting->digit.first_bit) % columns]++;
@@ -27,9 +26,8 @@ static void check_counts(const struct way *way, struct key_arguments *counting, 
     const size_t cells = view->rows ? (view->rows - 1) * view->stride + view->columns : 0;
     struct placed placed_keys = place(way, keys, counting->keys.rows * key_bytes, key_bytes, random);
     struct placed placed = place(way, NULL, cells * size, size, random);
-    unsigned char *found = malloc(cells * size + 1);
+    unsigned char *found = get_memory(cells * size);
     uint64_t *expected = plain_counts(keys, counting, length);
-    assert_non_null(found);
     counting->keys.data = placed_keys.address;
     counting->counters.data = placed.address;
     make_call(way, counting, random, what);
@@ -68,8 +66,7 @@ static void check_case(table_type type, enum spread spread, size_t count, unsign
                                          .columns = columns,
                                          .stride = columns + random_below(random, 3),
                                          .type = random_once_in(random, 2) ? TABLE_U32 : TABLE_U64};
-        void *keys = malloc(count * table_type_size(type) + 8);
-        assert_non_null(keys);
+        void *keys = get_memory(count * table_type_size(type));
         keys_fill(keys, type, count, spread, random);
         snprintf(what, sizeof what, "%s: %zu %s keys, %s, bits %u+%u, chunks of %zu", ways[w].name, count,
                  table_type_name(type), spread_names[spread], counting.digit.first_bit, bits, counting.chunk_length);
@@ -131,10 +128,9 @@ static void check_ranks_case(const struct way *way, size_t rows, size_t columns,
     struct key_arguments ranking = {
         .operation = RANKS, .counters = {NULL, rows, columns, stride, in}, .ranks = {NULL, rows, columns, 0, out}};
     ranking.ranks.stride = same ? stride : columns;
-    char *host = malloc(rows * stride * 8 + 8), *found = malloc(rows * stride * 8 + 8),
-         *rows_found = malloc(columns * 16);
+    char *host = get_memory(rows * stride * 8), *found = get_memory(rows * stride * 8),
+         *rows_found = get_memory(columns * 16);
     char what[120];
-    assert_true(host && found && rows_found);
     for (size_t i = 0; i < rows * stride; i++) {
         const uint64_t counter = random_below(random, 1000);
         memcpy(host + i * in_size, &counter, in_size);

@@ -108,8 +108,7 @@ static size_t plain_bin(const struct key_arguments *filling, const void *values,
 static void *plain_rows(const struct key_arguments *filling, const void *values, const void *weights, size_t length,
                         size_t chunks, uint64_t outside[TABLE_OUTSIDE_WORDS]) {
     const size_t bins = filling->bins.count, size = table_type_size(filling->result.type);
-    void *rows = calloc(chunks * bins + 1, size);
-    assert_non_null(rows);
+    void *rows = get_memory(chunks * bins * size);
     for (size_t i = 0; i < filling->keys.rows; i++) {
         const size_t bin = plain_bin(filling, values, i), cell = i / length * bins + bin;
         if (bin >= bins)
@@ -130,10 +129,9 @@ static void *plain_rows(const struct key_arguments *filling, const void *values,
 /* The rows' totals by the tree of prefix_sum.h. */
 static void *plain_totals(const struct key_arguments *filling, void *rows, size_t chunks) {
     const size_t bins = filling->bins.count;
-    void *totals = calloc(bins, table_type_size(filling->result.type));
+    void *totals = get_memory(bins * table_type_size(filling->result.type));
     const table_view view = {rows, chunks, bins, 0, filling->result.type};
     struct reference reference = {.type = filling->result.type, .carry_out = totals};
-    assert_non_null(totals);
     reference_prefix_sum(&view, NULL, false, &reference);
     return totals;
 }
@@ -171,8 +169,7 @@ static void check_filling(const struct way *way, struct key_arguments *filling, 
     struct placed words = place(way, NULL, sizeof outside, 8, random);
     void *rows = plain_rows(filling, host->values, host->weights, length, chunks, outside);
     void *expected = filling->histogram.per_chunk ? rows : plain_totals(filling, rows, chunks);
-    char *found = malloc(cells * size + 1);
-    assert_non_null(found);
+    char *found = get_memory(cells * size);
     filling->keys.data = values.address;
     filling->weights.data = weights.address;
     filling->result.data = result.address;
@@ -202,8 +199,7 @@ static int compare_values(table_type type, const void *a, const void *b) {
 /* Edges from among such values as there are, without NaN, sorted by insertion. */
 static void *random_edges(table_type type, size_t count, struct random *random) {
     const size_t size = table_type_size(type);
-    char *edges = malloc((count + 1) * size), edge[8];
-    assert_non_null(edges);
+    char *edges = get_memory((count + 1) * size), edge[8];
     for (size_t i = 0; i <= count; i++) {
         do {
             keys_fill(edge, type, 1,
@@ -261,9 +257,8 @@ static void check_case(table_type type, enum spread spread, size_t count, struct
             .operation = HISTOGRAM,
             .keys = {NULL, count, 1, 0, type},
             .weights = {NULL, count, 1, 0, random_once_in(random, 2) ? TABLE_F32 : TABLE_F64}};
-        struct host host = {malloc(count * 8 + 8), malloc(count * 8 + 8), NULL};
+        struct host host = {get_memory(count * 8), get_memory(count * 8), NULL};
         const bool weighted = random_once_in(random, 3), wide = random_once_in(random, 2);
-        assert_true(host.values && host.weights);
         keys_fill(host.values, type, count, spread, random);
         random_weights(host.weights, filling.weights.type, count, random);
         vary_bins(&filling, &host, random);
@@ -357,9 +352,8 @@ TEST(test_neighbours_of_even_bins) {
     static const size_t counts[] = {1, 2, 3, 10, 200, 255, 256, 257};
     struct random random = {run_seed() + 52};
     enum { FEW = 9001, MANY = 50000 };
-    struct host host = {malloc(MANY * sizeof(uint64_t)), NULL, NULL};
+    struct host host = {get_memory(MANY * sizeof(uint64_t)), NULL, NULL};
     char what[200];
-    assert_non_null(host.values);
     for (size_t round = 0; round < KEY_TYPE_COUNT * RANGES * 8u; round++) {
         const table_type type = key_types[round % KEY_TYPE_COUNT];
         const double *range = ranges[round / KEY_TYPE_COUNT % RANGES], first = fmin(range[0], range[1]);

@@ -10,8 +10,7 @@ enum { SIZES = sizeof sizes / sizeof *sizes, SMALL_SIZES = 23 };
 
 /* What is to come out: rows of `bytes` bytes in the order. */
 static char *arranged(const char *rows, const size_t *order, size_t count, size_t bytes) {
-    char *result = malloc(count * bytes + 1);
-    assert_non_null(result);
+    char *result = get_memory(count * bytes);
     for (size_t i = 0; i < count; i++)
         memcpy(result + i * bytes, rows + order[i] * bytes, bytes);
     return result;
@@ -43,9 +42,8 @@ struct host {
 
 static struct host host_of(struct key_arguments *sort, enum spread spread, size_t count, struct random *random) {
     const size_t key_bytes = table_type_size(sort->keys.type);
-    struct host host = {malloc(count * key_bytes + 8), malloc(count * sort->value_bytes + 1),
-                        malloc((count + 1) * sizeof(size_t))};
-    assert_true(host.keys && host.values && host.order);
+    struct host host = {get_memory(count * key_bytes), get_memory(count * sort->value_bytes),
+                        get_memory(count * sizeof(size_t))};
     keys_fill(host.keys, sort->keys.type, count, spread, random);
     for (size_t i = 0; i < count * sort->value_bytes; i++)
         host.values[i] = (char)random_bits(random);
@@ -60,8 +58,7 @@ static void check_sorted(const struct way *way, struct key_arguments *sort, cons
     struct placed values = place(way, host->values, count * sort->value_bytes, value_align, random);
     char *sorted_keys = arranged(host->keys, host->order, count, key_bytes);
     char *sorted_values = arranged(host->values, host->order, count, sort->value_bytes);
-    char *found = malloc(count * (key_bytes + sort->value_bytes) + 1);
-    assert_non_null(found);
+    char *found = get_memory(count * (key_bytes + sort->value_bytes));
     sort->keys.data = keys.address;
     sort->values = sort->value_bytes ? values.address : NULL;
     make_call(way, sort, random, what);
@@ -79,8 +76,7 @@ static void check_argsorted(const struct way *way, struct key_arguments *sort, c
     const size_t key_bytes = table_type_size(sort->keys.type), order_bytes = table_type_size(sort->order.type);
     struct placed keys = place(way, host->keys, count * key_bytes, key_bytes, random);
     struct placed order = place(way, NULL, count * order_bytes, order_bytes, random);
-    char *found = malloc(count * 8 + 1);
-    assert_non_null(found);
+    char *found = get_memory(count * 8);
     sort->keys.data = keys.address;
     sort->order.data = order.address;
     make_call(way, sort, random, what);

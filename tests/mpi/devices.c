@@ -29,9 +29,7 @@ static table_view rows_of(void *data, size_t rows, size_t columns) {
 static void *new_state(size_t columns) {
     size_t bytes;
     CHECK(table_state_bytes(TABLE_F32, columns, &bytes) == TABLE_OK);
-    void *state = aligned_alloc(64, (bytes + 63) / 64 * 64);
-    CHECK(state != NULL);
-    return memset(state, 0, bytes);
+    return get_memory(bytes);
 }
 
 /* What must be host memory, and is a device's on one rank: all are told what is said of it, before anything is

@@ -13,13 +13,6 @@
 
 enum { REPEATS = 101, VALUES = 1 << 22 };
 
-static void *state_memory(size_t bytes) {
-    void *memory = aligned_alloc(64, (bytes + 63) / 64 * 64);
-    CHECK(memory != NULL);
-    memset(memory, 0, bytes);
-    return memory;
-}
-
 /* The state of `rows` rows of zeros from row `first` on. Its digits are those of any rows. */
 static void make_range(void *state, size_t columns, uint64_t first, uint64_t rows) {
     const size_t piece = VALUES / columns;
@@ -73,9 +66,9 @@ static void measure(size_t columns, uint64_t rows) {
     CHECK(mpi_link_begin(&measured.link, MPI_COMM_WORLD) == TABLE_OK);
     CHECK(table_state_bytes(TABLE_F32, columns, &measured.bytes) == TABLE_OK);
     CHECK(all->by->open(all, measured.bytes) == TABLE_OK);
-    measured.range = state_memory(measured.bytes);
-    measured.before = state_memory(measured.bytes);
-    measured.right = state_memory(measured.bytes);
+    measured.range = get_memory(measured.bytes);
+    measured.before = get_memory(measured.bytes);
+    measured.right = get_memory(measured.bytes);
     const uint64_t first = rows * (uint64_t)all->rank;
     make_range(measured.range, columns, first, rows);
     make_range(measured.right, columns, first + rows, rows);

@@ -16,12 +16,6 @@ static void make_range(void *state, uint64_t first) {
     CHECK(table_column_totals(&in, TABLE_F32, NULL, &(table_scan_options){.state = state}) == TABLE_OK);
 }
 
-static void *state_memory(size_t bytes) {
-    void *memory = aligned_alloc(TABLE_STATE_ALIGNMENT, bytes);
-    CHECK(memory != NULL);
-    return memset(memory, 0, bytes);
-}
-
 /* MPI may have several states side by side, as far apart as their type says: each is aligned as a state is. */
 static void test_neighbours(void) {
     struct mpi_link link;
@@ -31,7 +25,7 @@ static void test_neighbours(void) {
     CHECK(mpi_link_begin(&link, MPI_COMM_SELF) == TABLE_OK && link.all.by->open(&link.all, bytes) == TABLE_OK);
     CHECK(MPI_Type_get_extent(link.state, &least, &extent) == MPI_SUCCESS && extent >= (MPI_Aint)bytes);
     const size_t room = (2 * bytes / TABLE_STATE_ALIGNMENT + 2) * TABLE_STATE_ALIGNMENT;
-    char *left = state_memory(room), *right = state_memory(room), *state = state_memory(room);
+    char *left = get_memory(room), *right = get_memory(room), *state = get_memory(room);
     for (int i = 0; i < SUMS; i++) {
         make_range(state, 0);
         memcpy(left + i * extent, state, bytes);
@@ -53,7 +47,7 @@ static void test_neighbours(void) {
 /* A join that cannot be says why, and so does all that is joined with it. */
 static void test_lost(void) {
     const size_t bytes = 1024;
-    void *left = state_memory(bytes), *right = state_memory(bytes), *last = state_memory(bytes);
+    void *left = get_memory(bytes), *right = get_memory(bytes), *last = get_memory(bytes);
     make_range(left, 0);
     make_range(right, ROWS + 1);
     make_range(last, 2 * ROWS + 1);

@@ -3,7 +3,8 @@
 
 static void place(struct block *block, table_view *view) {
     const size_t bytes = view->rows * view->columns * element_size(view->type);
-    CHECK(block_open(block, ranks_memory, bytes, 0, EDGE_BACK) && block_upload(block, view->data));
+    block_open(block, ranks_memory, bytes, 0, EDGE_BACK);
+    CHECK(block_upload(block, view->data));
     view->data = block->address;
 }
 

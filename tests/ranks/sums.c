@@ -100,13 +100,6 @@ static size_t rows_written(const struct ranks *ranks, const struct spread *sprea
     return rows + (spread->offsets && ranks->rank == ranks->count - 1);
 }
 
-static void *memory(size_t bytes) {
-    void *memory = aligned_alloc(64, (bytes + 64) / 64 * 64);
-    CHECK(memory != NULL);
-    memset(memory, 0, bytes);
-    return memory;
-}
-
 static void fill(void *values, table_type type, size_t count, enum pattern pattern, struct random *random) {
     for (size_t i = 0; i < count; i++)
         element_randomize((char *)values + i * element_size(type), type, random, pattern);
@@ -142,7 +135,7 @@ static table_scan_options options_of(const struct spread *spread) {
 
 /* The state of rows that were summed before. */
 static void begin_state(const struct spread *spread, struct whole *whole, struct random *random) {
-    char *values = memory(spread->rows_before * spread->columns * element_size(spread->in_type));
+    char *values = get_memory(spread->rows_before * spread->columns * element_size(spread->in_type));
     fill(values, spread->in_type, spread->rows_before * spread->columns, spread->pattern, random);
     const table_view in = view_of(spread, values, spread->in_type, 0, spread->rows_before);
     table_view a = factors_of(spread, whole, 0, 1);
@@ -159,22 +152,22 @@ static void begin_state(const struct spread *spread, struct whole *whole, struct
 static struct whole open_whole(const struct spread *spread) {
     const size_t count = spread->rows * spread->columns, row_bytes = spread->columns * element_size(spread->sum_type);
     struct random random = {spread->seed};
-    struct whole whole = {.in = memory(count * element_size(spread->in_type)),
-                          .out = memory((spread->rows + 1) * spread->columns * element_size(spread->out_type)),
-                          .a = memory((count + 1) * element_size(spread->a_type)),
-                          .first = memory(row_bytes),
-                          .carry_out = memory(row_bytes)};
+    struct whole whole = {.in = get_memory(count * element_size(spread->in_type)),
+                          .out = get_memory((spread->rows + 1) * spread->columns * element_size(spread->out_type)),
+                          .a = get_memory((count + 1) * element_size(spread->a_type)),
+                          .first = get_memory(row_bytes),
+                          .carry_out = get_memory(row_bytes)};
     if (element_is_float(spread->a_type)) {
         fill(whole.a, spread->a_type, count + 1, PATTERN_SMALL, &random);
         fill(whole.first, spread->a_type, spread->columns, PATTERN_SMALL, &random);
     }
     fill(whole.in, spread->in_type, count, spread->pattern, &random);
     CHECK(table_state_bytes_of(spread->operation, spread->sum_type, spread->columns, &whole.state_bytes) == TABLE_OK);
-    whole.end_state = memory(whole.state_bytes);
+    whole.end_state = get_memory(whole.state_bytes);
     if (spread->has_carry)
-        fill(whole.start = memory(row_bytes), spread->sum_type, spread->columns, spread->pattern, &random);
+        fill(whole.start = get_memory(row_bytes), spread->sum_type, spread->columns, spread->pattern, &random);
     if (spread->has_state) {
-        whole.state = memory(whole.state_bytes);
+        whole.state = get_memory(whole.state_bytes);
         begin_state(spread, &whole, &random);
         memcpy(whole.end_state, whole.state, whole.state_bytes);
     }
@@ -238,12 +231,12 @@ struct told {
 static struct told open_told(const struct ranks *ranks, const struct spread *spread, const struct whole *whole) {
     const size_t row_bytes = spread->columns * element_size(spread->out_type);
     const bool begins = ranks->rank == first_rank(ranks, spread);
-    struct told told = {.out = memory(rows_written(ranks, spread) * row_bytes),
-                        .carry_out = memory(spread->columns * element_size(spread->sum_type)),
+    struct told told = {.out = get_memory(rows_written(ranks, spread) * row_bytes),
+                        .carry_out = get_memory(spread->columns * element_size(spread->sum_type)),
                         .asks = spread->told_by_all || ranks->rank == (int)(spread->seed % (unsigned)ranks->count)};
     if (!spread->has_state || (!told.asks && !begins))
         return told;
-    told.state = memory(whole->state_bytes);
+    told.state = get_memory(whole->state_bytes);
     memset(told.state, 0x5a, whole->state_bytes);
     if (begins)
         memcpy(told.state, whole->state, whole->state_bytes);
@@ -331,7 +324,7 @@ static void check_range(const struct ranks *ranks, const struct spread *spread) 
     const table_view all = view_of(spread, whole.in, spread->in_type, 0, spread->rows);
     const table_view in =
         view_of(spread, whole.in, spread->in_type, spread->cuts[ranks->rank], spread->cuts[ranks->rank + 1]);
-    void *state = memory(whole.state_bytes);
+    void *state = get_memory(whole.state_bytes);
     memset(state, 0x5a, whole.state_bytes);
     CHECK(table_state_begin_of(whole.end_state, spread->operation, spread->sum_type, spread->columns, first) ==
           TABLE_OK);

@@ -7,11 +7,11 @@
 static bool open_workspace(const struct way *way, table_scan_options *options, struct random *random,
                            struct block *workspace) {
     const size_t bytes = options->workspace_bytes;
-    unsigned char *rubbish = malloc(bytes + 1);
-    bool opened = rubbish && block_open(workspace, way->memory, bytes, 0, EDGE_FRONT);
-    for (size_t i = 0; opened && i < bytes; i++)
+    unsigned char *rubbish = get_memory(bytes);
+    block_open(workspace, way->memory, bytes, 0, EDGE_FRONT);
+    for (size_t i = 0; i < bytes; i++)
         rubbish[i] = (unsigned char)random_bits(random);
-    opened = opened && block_upload(workspace, rubbish);
+    const bool opened = block_upload(workspace, rubbish);
     free(rubbish);
     options->workspace = bytes > 0 ? workspace->address : NULL;
     return opened;
@@ -25,7 +25,7 @@ const char *call_on_stream(const struct way *way, const table_view *a, const tab
            : table_prefix_sum_workspace(in, out, options, &options->workspace_bytes)) != TABLE_OK)
         return "table_prefix_sum_workspace";
     if (!open_workspace(way, options, random, &workspace))
-        return "no memory for the workspace";
+        return "the workspace cannot be written";
     if ((a ? table_linear_recurrence_async(a, in, out, options) : table_prefix_sum_async(in, out, options)) != TABLE_OK)
         return "table_prefix_sum_async";
     if (!way->stream_wait(options->stream))

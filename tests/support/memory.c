@@ -1,11 +1,22 @@
 #include "memory.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 enum { CANARY = 0xA5 };
+
+static void *require_memory(void *memory) {
+    if (!memory) {
+        fprintf(stderr, "there is no memory for a test\n");
+        abort();
+    }
+    return memory;
+}
+
+void *get_memory(size_t bytes) { return require_memory(calloc(bytes + 1, 1)); }
 
 static size_t page_bytes(void) { return (size_t)sysconf(_SC_PAGESIZE); }
 
@@ -52,9 +63,7 @@ static bool surroundings(const struct block *block, bool (*visit)(const struct m
 }
 
 static bool write_canaries(const struct memory *memory, char *place, size_t bytes) {
-    char *canaries = malloc(bytes + 1);
-    if (!canaries)
-        return false;
+    char *canaries = get_memory(bytes);
     memset(canaries, CANARY, bytes);
     const bool written = bytes == 0 || memory->upload(place, canaries, bytes);
     free(canaries);
@@ -62,9 +71,7 @@ static bool write_canaries(const struct memory *memory, char *place, size_t byte
 }
 
 static bool read_canaries(const struct memory *memory, char *place, size_t bytes) {
-    unsigned char *canaries = malloc(bytes + 1);
-    if (!canaries)
-        return false;
+    unsigned char *canaries = get_memory(bytes);
     bool intact = bytes == 0 || memory->download(canaries, place, bytes);
     for (size_t i = 0; intact && i < bytes; i++)
         intact = canaries[i] == CANARY;
@@ -72,18 +79,14 @@ static bool read_canaries(const struct memory *memory, char *place, size_t bytes
     return intact;
 }
 
-bool block_open(struct block *block, const struct memory *memory, size_t bytes, size_t offset, enum edge edge) {
+void block_open(struct block *block, const struct memory *memory, size_t bytes, size_t offset, enum edge edge) {
     size_t base_bytes = offset + bytes + 2 * memory->margin;
     base_bytes = (base_bytes + memory->granule - 1) / memory->granule * memory->granule;
-    char *base = memory->allocate(base_bytes);
-    if (!base)
-        return false;
+    char *base = require_memory(memory->allocate(base_bytes));
     *block = (struct block){.memory = memory, .bytes = bytes, .base = base, .base_bytes = base_bytes};
     block->address = edge == EDGE_FRONT ? base + memory->margin + offset : base + base_bytes - memory->margin - bytes;
-    if (surroundings(block, write_canaries))
-        return true;
-    block_close(block);
-    return false;
+    if (!surroundings(block, write_canaries))
+        require_memory(NULL);
 }
 
 void block_close(struct block *block) {

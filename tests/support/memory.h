@@ -19,6 +19,10 @@ struct memory {
     bool (*download)(void *to, const void *from, size_t bytes);
 };
 
+/* Zeroed bytes of the host, aligned as states are; to be freed. Where a test has no memory its program ends, here and
+ * where blocks are opened. */
+void *get_memory(size_t bytes);
+
 extern const struct memory host_memory;
 extern const struct memory device_memory; /* memory_cuda.c */
 
@@ -35,9 +39,8 @@ struct block {
 };
 
 /* A block of `bytes`, `offset` bytes after the (well aligned) beginning of its memory, or with EDGE_BACK such that its
- * last byte is the last one, which makes its address a multiple of whatever `bytes` is a multiple of. False when there
- * is no memory. */
-bool block_open(struct block *block, const struct memory *memory, size_t bytes, size_t offset, enum edge edge);
+ * last byte is the last one, which makes its address a multiple of whatever `bytes` is a multiple of. */
+void block_open(struct block *block, const struct memory *memory, size_t bytes, size_t offset, enum edge edge);
 void block_close(struct block *block);
 
 /* Copies to and from the host. */

@@ -4,8 +4,7 @@
 
 #include <cuda_runtime_api.h>
 
-#include <tuplescan/prefix_sum.h>
-
+#include "memory.h"
 #include "test.h"
 
 #define REQUIRE_CUDA(call) assert_int_equal(call, cudaSuccess)

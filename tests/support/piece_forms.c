@@ -7,23 +7,22 @@
 
 #include "call.h"
 
-static bool open_table(struct trial *t, struct table *table, const struct memory *memory, table_type type, size_t rows,
+static void open_table(struct trial *t, struct table *table, const struct memory *memory, table_type type, size_t rows,
                        size_t columns) {
     struct random *random = &t->random;
     const size_t size = element_size(type), gap = random_once_in(random, 2) ? random_below(random, 9) : 0;
     const ptrdiff_t stride = (ptrdiff_t)(columns + (t->in_lines ? gap / 4 * 4 : gap));
     const size_t skew = !t->in_lines && random_once_in(random, 3) ? random_below(random, size) : 0;
-    return table_open_anywhere(table, memory, type, rows, columns, random_once_in(random, 3) ? -stride : stride,
-                               t->in_lines ? 0 : random_below(random, 4) * size + skew,
-                               skew == 0 && random_once_in(random, 2) ? EDGE_BACK : EDGE_FRONT);
+    table_open_anywhere(table, memory, type, rows, columns, random_once_in(random, 3) ? -stride : stride,
+                        t->in_lines ? 0 : random_below(random, 4) * size + skew,
+                        skew == 0 && random_once_in(random, 2) ? EDGE_BACK : EDGE_FRONT);
 }
 
 /* The coefficients of the piece, which only recurrences have. */
 static void open_coefficients(struct trial *t, struct table *a, const struct memory *memory) {
     if (t->operation != TABLE_RECURRENCE)
         return;
-    trial_require(t, open_table(t, a, memory, t->a_type, t->a_by_row ? t->piece : 1, trial_a_columns(t)),
-                  "out of memory");
+    open_table(t, a, memory, t->a_type, t->a_by_row ? t->piece : 1, trial_a_columns(t));
     table_set_packed(a, trial_a(t, t->done, t->piece));
     trial_require(t, table_upload(a), "a cannot be written");
 }
@@ -46,7 +45,7 @@ void open_tables(struct trial *t, struct tables *tables, const struct memory *me
     const char *const values = trial_values(t, first, rows);
     *tables = (struct tables){.first = first, .rows = rows, .more = more};
     tables->in_place = t->in_type == t->out_type && random_once_in(&t->random, 2);
-    trial_require(t, open_table(t, &tables->out, memory, t->out_type, rows + more, t->columns), "out of memory");
+    open_table(t, &tables->out, memory, t->out_type, rows + more, t->columns);
     table_fill_rubbish(&tables->out, &t->random);
     if (tables->in_place) {
         struct table window = tables->out;
@@ -59,7 +58,7 @@ void open_tables(struct trial *t, struct tables *tables, const struct memory *me
         table_set_packed(&window, values);
         tables->from = window.view;
     } else {
-        trial_require(t, open_table(t, &tables->in, memory, t->in_type, rows, t->columns), "out of memory");
+        open_table(t, &tables->in, memory, t->in_type, rows, t->columns);
         table_set_packed(&tables->in, values);
         trial_require(t, table_upload(&tables->in), "in cannot be written");
         tables->from = tables->in.view;
@@ -129,8 +128,7 @@ void sum_on_cpu(struct trial *t) { sum_by_call(t, &host_memory, &host_memory, fa
 /* Groups of `width` columns as tables, one after the other. */
 static char *regroup(const struct trial *t, const char *rows, size_t count, size_t width, table_type type) {
     const size_t part = width * element_size(type);
-    char *const packed = malloc(count * t->columns * element_size(type) + 1);
-    trial_require(t, packed != NULL, "out of memory");
+    char *const packed = get_memory(count * t->columns * element_size(type));
     for (size_t k = 0; k < t->columns / width; k++)
         for (size_t i = 0; i < count; i++)
             memcpy(packed + (k * count + i) * part, rows + (i * t->columns / width + k) * part, part);
@@ -188,10 +186,8 @@ static void sum_tables(struct trial *t, size_t width) {
     char *const results = trial_results(t, 0, t->rows, t->offsets);
     char *const values = regroup(t, trial_values(t, 0, t->rows), t->rows, width, t->in_type);
     char *const expected = regroup(t, results, out_rows, width, t->out_type);
-    trial_require(t,
-                  open_table(t, &in, t->way->memory, t->in_type, count * t->rows, width) &&
-                      open_table(t, &out, t->way->memory, t->out_type, count * out_rows, width),
-                  "out of memory");
+    open_table(t, &in, t->way->memory, t->in_type, count * t->rows, width);
+    open_table(t, &out, t->way->memory, t->out_type, count * out_rows, width);
     open_coefficients(t, &a, t->way->memory);
     table_set_packed(&in, values);
     table_fill_rubbish(&out, &t->random);
@@ -240,8 +236,8 @@ static void feed(struct trial *t, bool totals) {
     struct table in, a;
     struct sides sides;
     struct block row;
-    char *found = malloc(t->columns * element_size(t->sum_type) + 1);
-    trial_require(t, found && open_table(t, &in, t->way->memory, t->in_type, t->piece, t->columns), "out of memory");
+    char *found = get_memory(t->columns * element_size(t->sum_type));
+    open_table(t, &in, t->way->memory, t->in_type, t->piece, t->columns);
     table_set_packed(&in, trial_values(t, t->done, t->piece));
     trial_require(t, table_upload(&in), "in cannot be written");
     fed.exclusive = fed.offsets = fed.same_carry = false;
@@ -249,8 +245,7 @@ static void feed(struct trial *t, bool totals) {
     given.carry_out = given.first_overflow = NULL;
     given.kept = (table_type)0; /* the type of the totals says it */
     open_coefficients(t, &a, t->way->memory);
-    trial_require(t, block_open(&row, t->way->memory, t->columns * element_size(t->sum_type), 0, EDGE_FRONT),
-                  "no memory");
+    block_open(&row, t->way->memory, t->columns * element_size(t->sum_type), 0, EDGE_FRONT);
     void *const to = totals ? row.address : NULL;
     table_scan_options to_carry = given;
     to_carry.carry_out = to;
@@ -276,8 +271,7 @@ void feed_totals(struct trial *t) { feed(t, true); }
 /* A range by itself, joined to a sum that has begun. */
 void join_range(struct trial *t) {
     char *const whole = t->state;
-    t->state = aligned_alloc(64, (t->state_bytes + 63) / 64 * 64);
-    trial_require(t, t->state != NULL, "out of memory");
+    t->state = get_memory(t->state_bytes);
     trial_ok(t, table_state_begin_of(t->state, t->operation, t->sum_type, t->columns, t->before + t->done));
     feed(t, false);
     trial_ok(t, table_state_check(t->state, t->state_bytes, t->sum_type, t->columns));
@@ -289,8 +283,7 @@ void join_range(struct trial *t) {
 /* Column j of packed rows into a table of one column. */
 static void set_column(const struct trial *t, struct table *column, const char *rows, size_t j) {
     const size_t size = element_size(column->view.type);
-    char *packed = malloc(t->piece * size + 1);
-    trial_require(t, packed != NULL, "out of memory");
+    char *packed = get_memory(t->piece * size);
     for (size_t i = 0; i < t->piece; i++)
         memcpy(packed + i * size, rows + (i * t->columns + j) * size, size);
     table_set_packed(column, packed);
@@ -305,10 +298,8 @@ void sum_columns(struct trial *t) {
     const bool in_place = t->in_type == t->out_type && random_once_in(&t->random, 3);
     struct sides sides;
     for (size_t j = 0; j < t->columns; j++) {
-        trial_require(t,
-                      open_table(t, &in[j], t->way->memory, t->in_type, t->piece, 1) &&
-                          open_table(t, &out[j], t->way->memory, t->out_type, t->piece, 1),
-                      "out of memory");
+        open_table(t, &in[j], t->way->memory, t->in_type, t->piece, 1);
+        open_table(t, &out[j], t->way->memory, t->out_type, t->piece, 1);
         set_column(t, &in[j], trial_values(t, t->done, t->piece), j);
         table_fill_rubbish(&out[j], &t->random);
         trial_require(t, table_upload(&in[j]) && table_upload(&out[j]), "the columns cannot be written");

@@ -18,8 +18,7 @@ static int look(void *context, uint64_t row, const table_view *in, const table_v
 /* The rows of the piece, `pitch` bytes apart, the last one without what would follow it. */
 static char *pad_rows(const struct trial *t, size_t pitch) {
     const size_t row = t->columns * element_size(t->in_type);
-    char *padded = malloc(t->piece * pitch + 1);
-    trial_require(t, padded != NULL, "out of memory");
+    char *padded = get_memory(t->piece * pitch);
     memset(padded, 0xa5, t->piece * pitch);
     for (size_t i = 0; i < t->piece; i++)
         memcpy(padded + i * pitch, trial_values(t, t->done, t->piece) + i * row, row);
@@ -104,12 +103,11 @@ void sum_stream(struct trial *t) {
     const size_t bytes = (t->piece + t->offsets) * out_row;
     const bool files = t->reverse || random_once_in(&t->random, 3),
                least = t->piece < 5000 && random_once_in(&t->random, 3);
-    char *padded = pad_rows(t, pitch), *found = malloc(bytes + 1);
+    char *padded = pad_rows(t, pitch), *found = get_memory(bytes);
     struct ends ends = {.from = padded, .to = found, .room = bytes};
     size_t looked = 0;
     table_stream_report report;
     struct sides sides;
-    trial_require(t, found != NULL, "out of memory");
     ends.left = t->piece > 0 ? (t->piece - 1) * pitch + in_row : 0;
     const bool own = t->a_by_row || t->shifted || random_once_in(&t->random, 3);
     const table_stream_coefficients a = {.type = t->a_type,

@@ -119,29 +119,22 @@ void element_randomize(void *element, table_type type, struct random *random, en
     }
 }
 
-bool table_open_anywhere(struct table *table, const struct memory *memory, table_type type, size_t rows, size_t columns,
+void table_open_anywhere(struct table *table, const struct memory *memory, table_type type, size_t rows, size_t columns,
                          ptrdiff_t stride, size_t offset, enum edge edge) {
     const size_t size = element_size(type), pitch = (size_t)(stride < 0 ? -stride : stride);
     const size_t bytes = rows == 0 ? 0 : ((rows - 1) * pitch + columns) * size;
     memset(table, 0, sizeof *table);
-    table->image = malloc(bytes + 1);
-    if (!table->image)
-        return false;
+    table->image = get_memory(bytes);
     memset(table->image, GAP_CANARY, bytes);
-    if (!block_open(&table->block, memory, bytes, offset, edge)) {
-        free(table->image);
-        return false;
-    }
+    block_open(&table->block, memory, bytes, offset, edge);
     table->view = (table_view){.rows = rows, .columns = columns, .stride = stride, .type = type};
     table->first = stride < 0 && rows > 0 ? (rows - 1) * pitch * size : 0;
     table->view.data = (char *)table->block.address + table->first;
-    return true;
 }
 
-bool table_open(struct table *table, const struct memory *memory, table_type type, size_t rows, size_t columns,
+void table_open(struct table *table, const struct memory *memory, table_type type, size_t rows, size_t columns,
                 size_t stride, size_t offset, enum edge edge) {
-    return table_open_anywhere(table, memory, type, rows, columns, (ptrdiff_t)stride, offset * element_size(type),
-                               edge);
+    table_open_anywhere(table, memory, type, rows, columns, (ptrdiff_t)stride, offset * element_size(type), edge);
 }
 
 void table_close(struct table *table) {
@@ -205,8 +198,8 @@ static bool find_difference(const struct table *table, const unsigned char *foun
 }
 
 bool table_holds_image(const struct table *table, struct difference *difference) {
-    unsigned char *found = malloc(table->block.bytes + 1);
-    bool holds = found && block_download(&table->block, found);
+    unsigned char *found = get_memory(table->block.bytes);
+    bool holds = block_download(&table->block, found);
     *difference = (struct difference){.row = table->view.rows};
     if (holds && memcmp(found, table->image, table->block.bytes) != 0)
         holds = !find_difference(table, found, difference);

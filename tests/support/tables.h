@@ -35,12 +35,12 @@ struct table {
     size_t first; /* where row 0 is in the block, in bytes: rows may lie from the last one to the first */
 };
 
-/* offset in elements. False when out of memory. The image holds canaries alone. */
-bool table_open(struct table *table, const struct memory *memory, table_type type, size_t rows, size_t columns,
+/* offset in elements. The image holds canaries alone. */
+void table_open(struct table *table, const struct memory *memory, table_type type, size_t rows, size_t columns,
                 size_t stride, size_t offset, enum edge edge);
 
 /* The stride may be less than 0, and the offset is in bytes. */
-bool table_open_anywhere(struct table *table, const struct memory *memory, table_type type, size_t rows, size_t columns,
+void table_open_anywhere(struct table *table, const struct memory *memory, table_type type, size_t rows, size_t columns,
                          ptrdiff_t stride, size_t offset, enum edge edge);
 void table_close(struct table *table);
 

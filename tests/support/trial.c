@@ -46,9 +46,7 @@ static char *new_state(struct trial *t) {
     t->state_bytes = sizeof(struct sum_state);
     if (t->with_state)
         trial_ok(t, table_state_bytes_of(t->operation, t->sum_type, t->columns, &t->state_bytes));
-    char *state = aligned_alloc(64, (t->state_bytes + 63) / 64 * 64);
-    trial_require(t, state != NULL, "out of memory");
-    return memset(state, 0, t->state_bytes);
+    return get_memory(t->state_bytes);
 }
 
 /* As if rows had been summed: any totals of the runs that there would be. */
@@ -84,8 +82,7 @@ static void sum_maps_at_once(struct trial *t) {
                                         .state = state,
                                         .reverse = t->reverse,
                                         .skip_nan = t->skip_nan};
-    t->start = malloc(sum_row(t) + 1);
-    trial_require(t, t->start != NULL, "out of memory");
+    t->start = get_memory(sum_row(t));
     trial_ok(t, table_state_sums(state, t->start));
     trial_ok(t, is_product ? table_prefix_sum(&in, &out, &options) : table_linear_recurrence(&a, &in, &out, &options));
     free(state);
@@ -95,8 +92,7 @@ static void sum_by_rows(struct trial *t, enum pattern pattern) {
     char *sum = new_state(t), *one = new_state(t);
     pretend_rows(t, pattern);
     memcpy(sum, t->begun, t->state_bytes);
-    t->start = malloc(sum_row(t) + 1);
-    trial_require(t, t->start != NULL, "out of memory");
+    t->start = get_memory(sum_row(t));
     trial_ok(t, table_state_sums(sum, t->start));
     for (size_t i = 0; i < t->rows; i++) {
         const table_view row = {(char *)(uintptr_t)trial_values(t, i, 1), 1, t->columns, 0, t->in_type};
@@ -119,20 +115,19 @@ static struct reference reference_of(const struct trial *t) {
 
 void trial_open(struct trial *t, enum pattern pattern) {
     t->sum_type = t->keeps_f64 ? TABLE_F64 : reference_kept_type(t->operation, t->out_type);
-    t->values = malloc(t->rows * in_row(t) + 1);
-    t->start = t->has_start ? malloc(sum_row(t) + 1) : NULL;
-    t->nothing = malloc(sum_row(t) + 1);
+    t->values = get_memory(t->rows * in_row(t));
+    t->start = t->has_start ? get_memory(sum_row(t)) : NULL;
+    t->nothing = get_memory(sum_row(t));
     t->expected = reference_of(t);
-    t->expected.kept = malloc(t->rows * sum_row(t) + 1);
+    t->expected.kept = get_memory(t->rows * sum_row(t));
     if (t->operation == TABLE_SUM && !t->with_state) {
-        t->expected.totals = malloc(trial_units(t) * sum_row(t) + 1);
-        t->expected.seeds = malloc((trial_units(t) + 1) * sum_row(t) + 1);
+        t->expected.totals = get_memory(trial_units(t) * sum_row(t));
+        t->expected.seeds = get_memory((trial_units(t) + 1) * sum_row(t));
     }
-    trial_require(t, t->values && t->nothing && t->expected.kept && (t->start || !t->has_start), "out of memory");
     t->begun = new_state(t);
     t->state = new_state(t);
     if (trial_is_map(t)) {
-        trial_require(t, trial_open_map(t), "out of memory");
+        trial_open_map(t);
         if (t->before > 0)
             sum_maps_at_once(t);
         return;
@@ -181,8 +176,7 @@ const char *trial_values(const struct trial *t, size_t first, size_t rows) {
 
 /* Row i of the results is the sum of `counted` rows; the row of offsets is the first one, or the last when reversed. */
 char *trial_results(const struct trial *t, size_t first, size_t rows, bool more) {
-    char *packed = malloc((rows + more) * out_row(t) + 1);
-    trial_require(t, packed != NULL, "out of memory");
+    char *packed = get_memory((rows + more) * out_row(t));
     for (size_t i = 0; i < rows + more; i++) {
         const size_t counted = t->reverse ? first + rows - i - t->exclusive : first + i + !(t->exclusive || t->offsets);
         reference_round(t->sum_type, trial_sums(t, counted), t->out_type, packed + i * out_row(t), t->columns);
@@ -217,8 +211,8 @@ void trial_require_row(const struct trial *t, const void *expected, const void *
 void *trial_open_side(const struct trial *t, struct block *block, const struct memory *memory, size_t bytes,
                       const void *from) {
     const enum edge edge = bytes % TABLE_STATE_ALIGNMENT == 0 ? EDGE_BACK : EDGE_FRONT;
-    trial_require(t, block_open(block, memory, bytes, 0, edge) && (!from || block_upload(block, from)),
-                  "no memory beside the tables");
+    block_open(block, memory, bytes, 0, edge);
+    trial_require(t, !from || block_upload(block, from), "memory beside the tables cannot be written");
     return block->address;
 }
 
@@ -291,8 +285,7 @@ void trial_close_sides(struct trial *t, const table_scan_options *options, struc
     if (options->first_coefficients)
         close_side(t, &sides->first, NULL);
     if (options->carry_out) {
-        char *row = malloc(sum_row(t) + 1);
-        trial_require(t, row != NULL, "out of memory");
+        char *row = get_memory(sum_row(t));
         close_side(t, options->carry_out == options->carry_in ? &sides->start : &sides->carry_out, row);
         trial_require_row(t, trial_sums(t, t->done + t->piece), row, "carry_out");
         free(row);

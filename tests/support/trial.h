@@ -38,9 +38,9 @@ struct trial {
 };
 
 /* Recurrences and products of floats are made of maps, and have a reference of their own. trial_open_map() makes their
- * values, coefficients and results; false: out of memory. */
+ * values, coefficients and results. */
 bool trial_is_map(const struct trial *t);
-bool trial_open_map(struct trial *t);
+void trial_open_map(struct trial *t);
 
 /* A row of maps such as runs of rows leave; the maps of a start are known values. */
 void trial_pretend_maps(struct trial *t, bool is_start, char *row);

@@ -64,20 +64,19 @@ static void make_coefficients(struct trial *t, char *a) {
     }
 }
 
-bool trial_open_map(struct trial *t) {
+void trial_open_map(struct trial *t) {
     const size_t kept = element_size(t->sum_type), cells = t->rows * t->columns, row = t->columns * kept;
     const char *const kind = recurrence_kinds[random_below(&t->random, recurrence_kind_count)];
-    char *const a = malloc(cells * kept + row), *const b = malloc(cells * kept + 1), *const sums = t->expected.kept;
+    char *const a = get_memory(cells * kept + row), *const b = get_memory(cells * kept), *const sums = t->expected.kept;
     /* A row or a column of them is there in a table of no values, too. */
-    t->a = calloc((t->rows + 1) * (t->columns + 1), element_size(t->a_type) + 1);
-    t->first = calloc(1, row + 1);
-    const bool opened = a && b && t->a && t->first;
+    t->a = get_memory((t->rows + 1) * (t->columns + 1) * element_size(t->a_type));
+    t->first = get_memory(row);
     for (size_t j = 0; j < t->columns; j++) {
         set(t->sum_type, t->nothing + j * kept, t->operation == TABLE_PRODUCT);
         if (t->has_start)
             set(t->sum_type, t->start + j * kept, 0.5 + (double)(j % 7));
     }
-    if (opened && cells > 0) {
+    if (cells > 0) {
         recurrence_make(t->sum_type, kind, t->rows, t->columns, random_bits(&t->random), a, b);
         make_terms(t, b);
         const bool is_product = t->operation == TABLE_PRODUCT;
@@ -97,7 +96,6 @@ bool trial_open_map(struct trial *t) {
     }
     free(a);
     free(b);
-    return opened;
 }
 
 void trial_pretend_maps(struct trial *t, bool is_start, char *row) {

@@ -10,12 +10,6 @@
 
 static const char *file_name;
 
-static void *get_memory(size_t bytes) {
-    void *const memory = calloc(bytes + 1, 1);
-    assert_non_null(memory);
-    return memory;
-}
-
 static void require_bits(const struct recurrence_line *line, const void *inclusive, const void *exclusive,
                          const char *whose) {
     const size_t cells = line->rows * line->columns;

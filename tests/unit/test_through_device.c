@@ -74,13 +74,6 @@ static table_status scan_in_pieces(const table_view *in, const table_view *out, 
     return status == TABLE_OK ? run_through_device(&call, report) : status;
 }
 
-static void *fresh(size_t bytes) {
-    void *memory = aligned_alloc(64, (bytes + 63) / 64 * 64);
-    assert_non_null(memory);
-    memset(memory, 0, bytes);
-    return memory;
-}
-
 struct tables {
     table_view above, in, out, expected;
     char *state, *other, row[8], start[8];
@@ -91,17 +84,17 @@ static struct tables open_tables(table_type in_type, table_type type) {
     struct random random = {run_seed()};
     const size_t size = element_size(in_type);
     struct tables tables;
-    char *values = fresh((ABOVE + ROWS) * size);
+    char *values = get_memory((ABOVE + ROWS) * size);
     for (size_t i = 0; i < ABOVE + ROWS; i++)
         element_randomize(values + i * size, in_type, &random, PATTERN_BITS);
     element_randomize(tables.start, type, &random, PATTERN_BITS);
     tables.above = (table_view){values, ABOVE, 1, 0, in_type};
     tables.in = (table_view){values + ABOVE * size, ROWS, 1, 0, in_type};
-    tables.out = (table_view){fresh(ROWS * element_size(type)), ROWS, 1, 0, type};
-    tables.expected = (table_view){fresh(ROWS * element_size(type)), ROWS, 1, 0, type};
+    tables.out = (table_view){get_memory(ROWS * element_size(type)), ROWS, 1, 0, type};
+    tables.expected = (table_view){get_memory(ROWS * element_size(type)), ROWS, 1, 0, type};
     assert_int_equal(table_state_bytes(type, 1, &tables.bytes), TABLE_OK);
-    tables.state = fresh(tables.bytes);
-    tables.other = fresh(tables.bytes);
+    tables.state = get_memory(tables.bytes);
+    tables.other = get_memory(tables.bytes);
     return tables;
 }
 
@@ -122,7 +115,7 @@ static int end_after(void *left) { return --*(int *)left == 0; }
 
 /* Ended anywhere, a call leaves the state as it was, and no memory behind. */
 static void require_canceled(const struct tables *tables, const table_scan_options *options) {
-    char *const before = fresh(tables->bytes);
+    char *const before = get_memory(tables->bytes);
     int left;
     memcpy(before, options->state, tables->bytes);
     interrupt_ask_ms = 0;
@@ -199,7 +192,7 @@ static void check_layout(table_type in_type, table_type type, bool reverse, bool
     const size_t size = element_size(type), in_size = element_size(in_type), all = rows + offsets;
     struct random random = {run_seed() + rows};
     const table_type sums = table_sum_type(type);
-    char *values = fresh(rows * in_size + 1), *one = fresh(all * size), *two = fresh(all * size + 1);
+    char *values = get_memory(rows * in_size + 1), *one = get_memory(all * size), *two = get_memory(all * size + 1);
     uint64_t skipped[2] = {3, 4}, found[2] = {5, 6};
     char start[8] = {0}, last[2][8];
     for (size_t i = 0; i < rows; i++)
@@ -266,7 +259,8 @@ TEST(test_floats) {
 static void check_wide(table_type in_type, table_type type, size_t rows, size_t columns, size_t most) {
     struct random random = {run_seed()};
     const size_t size = element_size(in_type), cells = rows * columns, bytes = cells * element_size(type);
-    char *const values = fresh(cells * size), *const expected = fresh(bytes), *const found = fresh(bytes);
+    char *const values = get_memory(cells * size), *const expected = get_memory(bytes),
+                *const found = get_memory(bytes);
     for (size_t i = 0; i < cells; i++)
         element_randomize(values + i * size, in_type, &random, PATTERN_SMALL);
     const table_view in = {values, rows, columns, 0, in_type};
