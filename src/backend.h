@@ -52,10 +52,6 @@ struct backend {
     size_t (*fused_plan)(const struct scan *scan, bool in_one, struct backend_pass *pass, bool *may_be_refused);
     table_status (*fused)(const struct scan *scan, const struct backend_pass *pass, void *workspace);
 
-    /* Calls work(context, number) for each number below `count`, by at most `threads` threads (0: the backend's
-     * choice), CANCELED if not for all. NULL: no work is done by threads of the host. */
-    table_status (*share)(unsigned threads, size_t count, void (*work)(void *context, size_t number), void *context);
-
     /* More than one range (scan->ranges), of at least one value each, from their carry in to their carry out. Sets
      * first_overflow. batch_plan() says whether that is better than one range after the other, and fills in what
      * batch() is given again; the backend reaches all rows that the scan names. Where may_be_refused is set, batch()

@@ -97,7 +97,6 @@ const struct backend *backend_cpu(void) {
         .stage3_global_pass = cpu_stage3_global_pass,
         .fused_plan = cpu_fused_plan,
         .fused = cpu_fused,
-        .share = cpu_share,
         .batch_plan = cpu_batch_plan,
         .batch_has_rows_beside = true,
         .batch = cpu_batch,

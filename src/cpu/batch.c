@@ -35,23 +35,6 @@ static unsigned threads_of(const struct scan *scan) {
     return jobs_threads(scan->threads, divide_up(scan->ranges.count, run_of(scan)));
 }
 
-struct share {
-    void (*work)(void *context, size_t number);
-    void *context;
-};
-
-static void share_one(const struct jobs *jobs, size_t number, unsigned thread) {
-    const struct share *share = jobs->context;
-    (void)thread;
-    share->work(share->context, number);
-}
-
-table_status cpu_share(unsigned threads, size_t count, void (*work)(void *context, size_t number), void *context) {
-    const struct share share = {work, context};
-    struct jobs jobs = {.work = share_one, .context = &share, .count = count};
-    return jobs_run(&jobs, threads > 0 ? threads : backend_cpu_processors());
-}
-
 static struct division divide(const struct scan *one) { return division_make(one, DIVISION_COLUMNS, 1); }
 
 /* Whether tables have so few values that most of the time would go to what is done once a table. */

@@ -9,7 +9,6 @@ table_status cpu_stage2_sweep(const struct scan *scan, void *seeds, size_t rows,
 table_status cpu_stage3_global_pass(const struct scan *scan, void *seeds);
 size_t cpu_fused_plan(const struct scan *scan, bool in_one, struct backend_pass *pass, bool *may_be_refused);
 table_status cpu_fused(const struct scan *scan, const struct backend_pass *pass, void *workspace);
-table_status cpu_share(unsigned threads, size_t count, void (*work)(void *context, size_t number), void *context);
 bool cpu_batch_plan(const struct scan *scan, struct backend_batch *pass);
 table_status cpu_batch(const struct scan *scan, const struct backend_batch *pass, void *workspace);
 size_t cpu_segments_workspace(const struct scan *scan, const struct segments *segments);

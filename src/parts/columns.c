@@ -8,6 +8,7 @@
 
 #include "checked.h"
 #include "columns_apart.h"
+#include "pool.h"
 #include "refusals.h"
 #include "run.h"
 #include "state/state_call.h"
@@ -22,7 +23,7 @@ struct columns {
     struct sum_state *state;       /* of all columns, or NULL */
     struct sum_state before;       /* its header */
     size_t state_bytes, one_bytes; /* of it, and of the state of one column */
-    const struct backend *backend; /* that shares columns out among threads; NULL: each has all threads in its turn */
+    bool is_shared; /* columns are shared out among threads; otherwise each has all threads in its turn */
     struct findings found;
     atomic_flag has_failed;
     struct failure failure; /* the first one */
@@ -65,7 +66,7 @@ static table_status scan_column(struct columns *columns, size_t column, table_re
     struct call call = columns->calls[column];
     struct findings found = FINDINGS_NONE;
     scan_find_into(&call.scan, &call.scan, &found);
-    if (columns->backend)
+    if (columns->is_shared)
         call.scan.threads = 1;
     const table_status status = run_scan(&call, report);
     if (status != TABLE_OK)
@@ -152,15 +153,13 @@ static table_status validate_column(struct columns *columns, size_t column) {
 /* All that a column's own call would refuse is found before the first value is written. Columns are shared out if all
  * are on the host, and no times are asked for. */
 static table_status validate_columns(struct columns *columns) {
-    bool is_shared = columns->options.report == NULL;
+    columns->is_shared = columns->options.report == NULL;
     for (size_t j = 0; j < columns->in->count; j++) {
         const table_status status = validate_column(columns, j);
         if (status != TABLE_OK)
             return status_fail_at(status, "column", j);
-        const struct backend *backend = columns->calls[j].backend;
-        is_shared = is_shared && backend->share && backend == columns->calls[0].backend;
+        columns->is_shared = columns->is_shared && columns->calls[j].backend->id == TABLE_BACKEND_CPU;
     }
-    columns->backend = is_shared ? columns->calls[0].backend : NULL;
     return TABLE_OK;
 }
 
@@ -174,16 +173,17 @@ static table_status scan_nothing(const struct columns *columns, const table_scan
     return table_linear_recurrence(&factors, &from, &to, options);
 }
 
-static void scan_shared(void *context, size_t column) {
-    struct columns *columns = context;
+static void scan_shared(const struct jobs *jobs, size_t column, unsigned thread) {
+    struct columns *columns = (struct columns *)(uintptr_t)jobs->context;
+    (void)thread;
     const table_status status = scan_column(columns, column, NULL);
     if (status != TABLE_OK && !atomic_flag_test_and_set(&columns->has_failed))
         failure_keep(&columns->failure, status);
 }
 
 static table_status scan_at_once(struct columns *columns) {
-    const table_status ended =
-        columns->backend->share(columns->options.threads, columns->in->count, scan_shared, columns);
+    struct jobs jobs = {.work = scan_shared, .context = columns, .count = columns->in->count};
+    const table_status ended = jobs_run(&jobs, columns->calls[0].scan.threads);
     TRY(failure_tell(&columns->failure));
     return ended;
 }
@@ -201,7 +201,7 @@ static table_status scan_in_turn(struct columns *columns) {
 }
 
 static table_status scan_all(struct columns *columns) {
-    return columns->backend ? scan_at_once(columns) : scan_in_turn(columns);
+    return columns->is_shared ? scan_at_once(columns) : scan_in_turn(columns);
 }
 
 /* Each column has a state of its own meanwhile. The state of all goes on with all columns or with none. */
