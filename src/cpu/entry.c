@@ -48,10 +48,6 @@ struct entry entry_make(const struct scan *scan) {
     return entry;
 }
 
-static const char *columns_of(const struct division *division, const struct part *part, const char *row) {
-    return row + part->first_column * division->element->bytes;
-}
-
 void entry_begin(const struct entry *entry, struct worker *worker, const struct division *division,
                  const struct part *part, unsigned levels) {
     const unsigned group = (unsigned)__builtin_ctzll(division->kernel->group_rows);
@@ -59,16 +55,16 @@ void entry_begin(const struct entry *entry, struct worker *worker, const struct 
     for (unsigned level = group; level < STATE_UNIT_LEVEL; level++)
         if (entry->rows >> level & 1)
             worker_set_row(worker, division, part, CPU_STACK_ROW + level - group,
-                           columns_of(division, part, tree_level(&entry->runs, level)));
+                           division_sums(division, tree_level(&entry->runs, level), 0, part));
     worker->state.group = entry->rows >> group;
     worker->missing = entry->rows & (division->kernel->group_rows - 1);
     worker->state.unit = entry->unit & units;
     for (uint64_t digits = worker->state.unit; digits != 0; digits &= digits - 1) {
         const unsigned level = (unsigned)__builtin_ctzll(digits);
         worker_set_row(worker, division, part, CPU_STACK_ROW + division->top + 1 + level,
-                       columns_of(division, part, tree_level(&entry->blocks, level)));
+                       division_sums(division, tree_level(&entry->blocks, level), 0, part));
     }
-    memcpy(worker_row(worker, division, CPU_SEED_ROW), columns_of(division, part, entry->seed),
+    memcpy(worker_row(worker, division, CPU_SEED_ROW), division_sums(division, entry->seed, 0, part),
            division_part_bytes(division, part));
 }
 
@@ -101,7 +97,7 @@ static void put_missing(const struct worker *worker, const struct division *divi
         element_fill(division->element, rows + row * pitch, division->element->identity, part->columns);
     for (size_t digits = worker->missing; digits != 0; digits &= digits - 1)
         memcpy(rows + (digits - 1) * pitch,
-               columns_of(division, part, tree_level(&division->entry->runs, (unsigned)__builtin_ctzll(digits))),
+               division_sums(division, tree_level(&division->entry->runs, (unsigned)__builtin_ctzll(digits)), 0, part),
                row_bytes);
 }
 

@@ -40,8 +40,7 @@ static inline uint64_t entry_last_unit(const struct scan *scan) {
 /* Where the part's columns are in a row of a state. */
 static inline char *entry_row(const struct division *division, const struct sum_state *state, unsigned slot,
                               const struct part *part) {
-    const struct scan *scan = division->scan;
-    return (char *)state_row(state, scan_row_bytes(scan), slot) + part->first_column * division->element->bytes;
+    return division_sums(division, state_row(state, scan_row_bytes(division->scan), slot), 0, part);
 }
 
 #endif

@@ -111,17 +111,6 @@ static uint64_t take_segment(const struct segmented *all, const struct giant *se
     return first * scan->in.columns;
 }
 
-/* A row of values that a segment begins with. */
-static void put_start(const struct scan *one, void *row) {
-    const struct element *element = one->element;
-    if (one->carry_in && row != one->carry_in)
-        memcpy(row, one->carry_in, values_bytes(one));
-    if (!one->carry_in && !element->give)
-        element_fill(element, row, element->start, one->in.columns);
-    for (size_t j = 0; j < one->in.columns && !one->carry_in && element->give; j++)
-        element->give((char *)row + j * table_type_size(element->type), element->start, 1);
-}
-
 /* Rows of maps take the place of those of values. Returns where the last values go. */
 static void *begin_maps(const struct segmented *all, char *memory, struct scan *one) {
     return all->map_row_bytes > 0 ? scan_begin_maps(one, memory, memory + all->map_row_bytes, one->in.columns) : NULL;
@@ -165,12 +154,6 @@ static void scan_segment(struct member *member, const struct giant *segment) {
     struct scan *one = &member->one;
     struct worker *worker = &member->worker;
     const uint64_t from = take_segment(member->all, segment, one);
-    if (one->in.rows == 0) {
-        if (one->carry_out)
-            put_start(one, one->carry_out);
-        panels_put_start(worker, &member->division);
-        return;
-    }
     void *const values = begin_maps(member->all, member->maps, one);
     worker->found = FINDINGS_NONE;
     panels_scan(worker, &member->division);

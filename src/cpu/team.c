@@ -13,8 +13,8 @@
 static void go_on(struct worker *worker, const struct division *division, const struct part *part) {
     const struct entry *const entry = division->entry;
     const struct scan *scan = division->scan;
-    const size_t first = part->first_column * division->element->bytes;
-    worker_begin(worker, division, part, entry->start + first, entry->above + first);
+    worker_begin(worker, division, part, division_sums(division, entry->start, 0, part),
+                 division_sums(division, entry->above, 0, part));
     entry_begin(entry, worker, division, part, ENTRY_LEVELS);
     worker->keeps = true;
     worker_take(worker, division, part, true);
