@@ -93,7 +93,9 @@ static void choose_kernel(struct division *division) {
     const struct cpu_element_kernels *kernels = division->element_kernels;
     const size_t columns = division->panel_columns;
     const bool narrow = columns <= CPU_NARROW_MOST && kernels->narrow[columns].scan;
-    division->kernel = narrow ? &kernels->narrow[columns] : &kernels->wide;
+    division->kernel = narrow                            ? &kernels->narrow[columns]
+                       : columns <= kernels->few_columns ? &kernels->few
+                                                         : &kernels->wide;
     division->top = STATE_UNIT_LEVEL - (unsigned)__builtin_ctzll(division->kernel->group_rows);
     division->groups = (size_t)1 << division->top;
 }

@@ -153,16 +153,9 @@ static size_t KERNEL(sum_flat)(const struct cpu_short *all, unsigned short rest[
     return left;
 }
 
-#undef FLAT_ROWS
-#undef NEGATIVE
-#undef NUMBERS
 #undef ALL_LANES
 #undef LANE_NUMBERS
 #undef WIDEN
-#undef LESS
-#undef BOTH
-#undef TAKE
-#undef CHOOSE
 #undef OF_LANES
 #undef MASK_OF
 #undef OF_VALUES

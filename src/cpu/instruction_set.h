@@ -24,6 +24,17 @@
 #define PASTE_(a, b) a##_##b
 #define PASTE(a, b)  PASTE_(a, b)
 
+/* Column n of a row of what is known of a type. */
+#define TRAIT(n, row)                     TRAIT_(n, row, )
+#define TRAIT_(n, ...)                    TRAIT_##n(__VA_ARGS__)
+#define TRAIT_1(a, ...)                   a
+#define TRAIT_2(a, b, ...)                b
+#define TRAIT_3(a, b, c, ...)             c
+#define TRAIT_4(a, b, c, d, ...)          d
+#define TRAIT_5(a, b, c, d, e, ...)       e
+#define TRAIT_6(a, b, c, d, e, f, ...)    f
+#define TRAIT_7(a, b, c, d, e, f, g, ...) g
+
 /* What the instruction sets with vectors of one width share has its width in its names. */
 #if VECTOR_BYTES == 64
 #define WIDTH_TAG v4

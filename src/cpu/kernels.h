@@ -114,7 +114,9 @@ typedef void cpu_tiny_kernel(const struct cpu_tiny *tables, const void *in, void
 
 struct cpu_element_kernels {
     cpu_tiny_kernel *tiny;
-    struct cpu_kernel narrow[CPU_NARROW_MOST + 1]; /* by columns; scan is NULL where the wide one is to be used */
+    struct cpu_kernel narrow[CPU_NARROW_MOST + 1]; /* by columns; scan is NULL where others are to be used: */
+    struct cpu_kernel few;                         /* of at most few_columns, */
+    size_t few_columns;
     struct cpu_kernel wide;
 };
 

@@ -317,52 +317,19 @@ static void KERNEL(scan_products)(struct cpu_state *state, const void *in, ptrdi
 #include "map_totals.h"
 #include "map_units.h"
 
-/* From there on columns have lanes enough. */
-#define NARROW(scan, totals)                                                                                           \
+#define FEW_COLUMNS (LANES == 16 ? 5 : LANES / 2) /* from there on columns have lanes enough */
+#define OF_MAPS(scan, totals)                                                                                          \
     { KERNEL(scan), KERNEL(totals), GROUP, 0, false, 0, CAN_TURN, NULL }
-#if LANES == 16
-#define ALL_NARROW(...)                                                                                                \
-    { [1] = __VA_ARGS__, [2] = __VA_ARGS__, [3] = __VA_ARGS__, [4] = __VA_ARGS__, [5] = __VA_ARGS__ }
-#elif LANES == 8
-#define ALL_NARROW(...)                                                                                                \
-    { [1] = __VA_ARGS__, [2] = __VA_ARGS__, [3] = __VA_ARGS__, [4] = __VA_ARGS__ }
-#elif LANES == 4
-#define ALL_NARROW(...)                                                                                                \
-    { [1] = __VA_ARGS__, [2] = __VA_ARGS__ }
-#else
-#define ALL_NARROW(...)                                                                                                \
-    { [1] = __VA_ARGS__ }
-#endif
 
 static const struct cpu_element_kernels NAME(map_kernels) = {
-    .narrow = ALL_NARROW(NARROW(scan_narrow, totals_narrow)),
-    .wide = {KERNEL(scan), KERNEL(totals), GROUP, 0, false, 0, CAN_TURN, NULL}};
+    .few_columns = FEW_COLUMNS, .few = OF_MAPS(scan_narrow, totals_narrow), .wide = OF_MAPS(scan, totals)};
 static const struct cpu_element_kernels NAME(product_kernels) = {
-    .narrow = ALL_NARROW(NARROW(scan_narrow_products, totals_of_narrow_products)),
-    .wide = {KERNEL(scan_products), KERNEL(totals_of_products), GROUP, 0, false, 0, CAN_TURN, NULL}};
+    .few_columns = FEW_COLUMNS,
+    .few = OF_MAPS(scan_narrow_products, totals_of_narrow_products),
+    .wide = OF_MAPS(scan_products, totals_of_products)};
 
-#undef NARROW
-#undef ALL_NARROW
-#undef JOIN
 #undef GROUP
-#undef MAP
-#undef WIDE
 #undef KERNEL
-#undef HALF
-#undef PARTS
-#undef JOINED
-#undef PAIRED
-#undef QUADS
-#undef MAP_VALUE
-#undef MAP_TRUTH
-#undef MAP_NAME
-#undef MAP_INLINE
-#undef MAP_MUL
-#undef MAP_ADD
-#undef MAP_SUB
-#undef MAP_FMA
-#undef MAP_ALL_FALSE
 #undef MAP_IF
 #undef MAP_CHOOSE
 #undef MAP_IS_ZERO
-#undef MAP_FINITE

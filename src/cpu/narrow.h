@@ -273,21 +273,7 @@ static void KERNEL(totals)(struct cpu_state *state, const void *from, ptrdiff_t 
 #undef KERNEL
 #undef GROUP
 #undef ROWS
-#undef VECTOR_VALUES
-#undef GROUP_VALUES
-#undef FULL_VECTORS
-#undef GROUP_ROWS
 #undef TOTAL
-#undef LAST_ROW
-#undef ROW_BEFORE
-#undef LEFT_TOTAL
 #undef SPREAD
-#undef PACKED
-#undef PACK_TWO
-#undef PACK_THIRD
-#undef TURNED
-#undef EVEN_ROWS
-#undef ODD_ROWS
 #endif
-#undef SLOTS
 #undef COLUMNS

@@ -35,10 +35,10 @@
 #define IDENTITY                    ((VECTOR){0} + START_VALUE)
 #if PASTE(GROWS, OPERATION)
 #define GREATEST    1
-#define START_VALUE PASTE(LEAST_OF, TYPE)
+#define START_VALUE LEAST_VALUE
 #else
 #define GREATEST    0
-#define START_VALUE PASTE(MOST_OF, TYPE)
+#define START_VALUE MOST_VALUE
 #endif
 
 /* Lanes as integers. A NaN is above and below all; of equal values the bits differ in zeros alone, where +0 has fewer.

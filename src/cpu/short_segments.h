@@ -113,14 +113,11 @@ INLINE void KERNEL(sum_more)(const struct cpu_short *all, size_t k) {
     VECTOR stack[CPU_SHORT_LEVELS], v[FEW];
     for (size_t number = 0; segment.values > 0; number++) {
         KERNEL(load_next)(v, &segment, FEW);
-        VECTOR total = TOTAL(v[FEW - 1]);
+        const VECTOR total = TOTAL(v[FEW - 1]);
         for (size_t bits = number; bits != 0; bits &= bits - 1)
             for (int r = 0; r < FEW; r++)
                 v[r] = COMBINE(stack[__builtin_ctzll(bits)], v[r]);
-        VECTOR *level = stack;
-        for (size_t bits = number; bits & 1; bits >>= 1)
-            total = COMBINE(*level++, total);
-        *level = total;
+        KERNEL(push)(total, stack, 1, number);
         for (int r = 0; r < FEW; r++)
             v[r] = COMBINE(segment.start, v[r]);
         KERNEL(store_next)(all, &segment, v, FEW);
@@ -186,8 +183,3 @@ static void KERNEL(segments)(const struct cpu_short *all) {
 #endif
     KERNEL(sum_in_order)(all, NULL, all->count);
 }
-
-#undef HAS_FLAT
-#undef FEW
-#undef FIRST_ROW
-#undef PACK_ONE

@@ -3,7 +3,6 @@
  *   FEW_WIDTHS           kernels of their own for 1, 2 and 4 columns alone
  *   KERNELS_LINKAGE      nothing, where the table of kernels is not static
  * TYPE is undefined at the end. An element with other vectors has kernels of its own, and its entries in kernels.c. */
-#define ELEMENT    VECTOR
 #define NAME(name) KERNELS_OF(name, OPERATION, TYPE)
 
 #include "vector.h"
@@ -89,16 +88,8 @@ KERNELS_LINKAGE const struct cpu_element_kernels NAME(kernels) = {
     .wide = {PASTE(NAME(scan), wide), PASTE(NAME(totals), wide), 4, 0, false, 0, CAN_TURN, NULL},
 };
 
-#undef NARROW
-#undef NAME
-#undef CAN_TURN
+/* What is the same text for all types stays defined. */
 #undef FORMATS
 #undef BY_FORMAT
-#undef VECTOR
-#undef UNALIGNED
-#undef LANES
 #undef SHUFFLE
-#undef SHUFFLE_4
-#undef SHUFFLE_8
-#undef ELEMENT
 #undef TYPE

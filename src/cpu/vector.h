@@ -1,44 +1,17 @@
 /* Vectors of one element type, for kernels.c. Expects OPERATION, TYPE, NAME and VECTOR_BYTES.
  * Included once for each element type. */
-#define SUM       PASTE(VALUE_OF, TYPE)
-#define SUM_BYTES PASTE(BYTES_OF, TYPE)
-#define FLOATING  PASTE(IS_FLOAT, TYPE)
+#define TRAITS_U32 uint32_t, 4, 0, 0, UINT32_MAX
+#define TRAITS_I32 int32_t, 4, 0, INT32_MIN, INT32_MAX
+#define TRAITS_U64 uint64_t, 8, 0, 0, UINT64_MAX
+#define TRAITS_I64 int64_t, 8, 0, INT64_MIN, INT64_MAX
+#define TRAITS_F32 float, 4, 1, -INFINITY, INFINITY
+#define TRAITS_F64 double, 8, 1, -INFINITY, INFINITY
 
-#define VALUE_OF_U32 uint32_t
-#define BYTES_OF_U32 4
-#define IS_FLOAT_U32 0
-#define LEAST_OF_U32 0
-#define MOST_OF_U32  UINT32_MAX
-
-#define VALUE_OF_I32 int32_t
-#define BYTES_OF_I32 4
-#define IS_FLOAT_I32 0
-#define LEAST_OF_I32 INT32_MIN
-#define MOST_OF_I32  INT32_MAX
-
-#define VALUE_OF_U64 uint64_t
-#define BYTES_OF_U64 8
-#define IS_FLOAT_U64 0
-#define LEAST_OF_U64 0
-#define MOST_OF_U64  UINT64_MAX
-
-#define VALUE_OF_I64 int64_t
-#define BYTES_OF_I64 8
-#define IS_FLOAT_I64 0
-#define LEAST_OF_I64 INT64_MIN
-#define MOST_OF_I64  INT64_MAX
-
-#define VALUE_OF_F32 float
-#define BYTES_OF_F32 4
-#define IS_FLOAT_F32 1
-#define LEAST_OF_F32 -INFINITY
-#define MOST_OF_F32  INFINITY
-
-#define VALUE_OF_F64 double
-#define BYTES_OF_F64 8
-#define IS_FLOAT_F64 1
-#define LEAST_OF_F64 -INFINITY
-#define MOST_OF_F64  INFINITY
+#define SUM         TRAIT(1, PASTE(TRAITS, TYPE))
+#define SUM_BYTES   TRAIT(2, PASTE(TRAITS, TYPE))
+#define FLOATING    TRAIT(3, PASTE(TRAITS, TYPE))
+#define LEAST_VALUE TRAIT(4, PASTE(TRAITS, TYPE))
+#define MOST_VALUE  TRAIT(5, PASTE(TRAITS, TYPE))
 
 #define LANES (VECTOR_BYTES / SUM_BYTES)
 

@@ -1,5 +1,5 @@
-/* Finding bins, for values of one type. Expects VALUE, VALUE_BITS, TAG, VALUE_SIGNED and KEY_FLOATING, for
- * key_kernels.c. Without branches, so that vectors can be made of the loops. Included once for each type. */
+/* Finding bins, for values of one type. Expects TAG, a row of key_kernels.c. Without branches, so that vectors can be
+ * made of the loops. Included once for each type. */
 #define BINS_NAME(what) PASTE(what, TAG)
 
 #if VALUE_BITS == 64 && !KEY_FLOATING
@@ -57,8 +57,8 @@ static void BINS_NAME(find_even)(const struct bin_search *search, const void *da
         BINS_NAME(find_even_by)(even, data, count, bins, false, false);
 }
 
-#if BYTE_KERNELS && defined(DOUBLES)
-/* DOUBLES(p, rounding): the eight values at p. Integers that are no doubles are rounded down for comparisons with left
+#if BYTE_KERNELS && VALUE_BITS > 8
+/* Integers that are no doubles are rounded down for comparisons with left
  * edges, which are doubles, and up for those with the right one, so that they compare as they would unrounded. Where
  * guesses are exact, all integers up to the right edge are doubles. */
 INLINE void BINS_NAME(find_bytes_by)(const struct even_bins *even, const VALUE *values, uint8_t *bytes,
@@ -68,8 +68,9 @@ INLINE void BINS_NAME(find_bytes_by)(const struct even_bins *even, const VALUE *
         uint64_t reach = 0, stay = 0; /* a bit a value */
         __m512i bins[8];
         for (unsigned k = 0; k < 8; k++) {
-            const __m512d some = DOUBLES(values + 8 * k, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC);
-            const __m512d most = exact ? some : DOUBLES(values + 8 * k, _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC);
+            const __m512d some = PASTE(DOUBLES, TAG)(values + 8 * k, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC);
+            const __m512d most =
+                exact ? some : PASTE(DOUBLES, TAG)(values + 8 * k, _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC);
             const __mmask8 low = _mm512_cmp_pd_mask(some, _mm512_set1_pd(even->low), _CMP_GE_OQ);
             const __mmask8 high = _mm512_cmp_pd_mask(most, _mm512_set1_pd(even->high), _CMP_LE_OQ);
             bins[k] = find_eight(even, some, low & high, exact);
@@ -138,10 +139,4 @@ static void BINS_NAME(find_integer)(const struct bin_search *search, const void 
 }
 #endif
 
-#undef BINS_NAME
-#undef VALUE
-#undef DOUBLES
-#undef VALUE_BITS
-#undef VALUE_SIGNED
-#undef KEY_FLOATING
 #undef TAG

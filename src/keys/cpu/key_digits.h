@@ -1,5 +1,4 @@
-/* Counting and moving keys of one width. Expects KEY (unsigned), KEY_SIGNED, KEY_IN_WORD (how
- * many are made digits in one word of eight bytes), TAG and KEY_FLOATING, for key_kernels.c.
+/* Counting and moving keys of one width. Expects TAG, a row of key_kernels.c.
  * Included once for each. */
 #define DIGITS_NAME(what) PASTE(what, TAG)
 
@@ -205,12 +204,4 @@ DEFINE_SCATTER(scatter_8, MOVE_8)
 DEFINE_SCATTER(scatter_index_4, MOVE_INDEX_4)
 DEFINE_SCATTER(scatter_index_8, MOVE_INDEX_8)
 
-#undef COUNT_FOUR
-#undef DIGIT_OF
-#undef DEFINE_SCATTER
-#undef DIGITS_NAME
-#undef KEY
-#undef KEY_SIGNED
-#undef KEY_IN_WORD
-#undef KEY_FLOATING
 #undef TAG

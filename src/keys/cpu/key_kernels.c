@@ -63,109 +63,62 @@ INLINE void write_rest(void *memory, const void *line, size_t end, size_t before
 #define BYTE_KERNELS 0
 #endif
 
-#define KEY          uint8_t
-#define KEY_SIGNED   int8_t
-#define TAG          u8
-#define KEY_IN_WORD  8
-#define KEY_FLOATING 0
+/* Of each TAG: its values' type; their bits, whether they have a sign, whether they are floats; the types of its keys
+ * without and with a sign, and how many keys are made digits in one word of eight bytes. */
+#define KEY_TRAITS_u8  uint8_t, 8, 0, 0, uint8_t, int8_t, 8
+#define KEY_TRAITS_u16 uint16_t, 16, 0, 0, uint16_t, int16_t, 4
+#define KEY_TRAITS_u32 uint32_t, 32, 0, 0, uint32_t, int32_t, 2
+#define KEY_TRAITS_u64 uint64_t, 64, 0, 0, uint64_t, int64_t, 1
+#define KEY_TRAITS_i32 int32_t, 32, 1, 0, uint32_t, int32_t, 2
+#define KEY_TRAITS_i64 int64_t, 64, 1, 0, uint64_t, int64_t, 1
+#define KEY_TRAITS_f32 float, 32, 1, 1, uint32_t, int32_t, 1
+#define KEY_TRAITS_f64 double, 64, 1, 1, uint64_t, int64_t, 1
+
+#define VALUE        TRAIT(1, PASTE(KEY_TRAITS, TAG))
+#define VALUE_BITS   TRAIT(2, PASTE(KEY_TRAITS, TAG))
+#define VALUE_SIGNED TRAIT(3, PASTE(KEY_TRAITS, TAG))
+#define KEY_FLOATING TRAIT(4, PASTE(KEY_TRAITS, TAG))
+#define KEY          TRAIT(5, PASTE(KEY_TRAITS, TAG))
+#define KEY_SIGNED   TRAIT(6, PASTE(KEY_TRAITS, TAG))
+#define KEY_IN_WORD  TRAIT(7, PASTE(KEY_TRAITS, TAG))
+
+#define TAG u8
+#include "key_digits.h"
+#define TAG u16
+#include "key_digits.h"
+#define TAG u32
+#include "key_digits.h"
+#define TAG u64
+#include "key_digits.h"
+#define TAG f32
+#include "key_digits.h"
+#define TAG f64
 #include "key_digits.h"
 
-#define KEY          uint16_t
-#define KEY_SIGNED   int16_t
-#define TAG          u16
-#define KEY_IN_WORD  4
-#define KEY_FLOATING 0
-#include "key_digits.h"
+/* Eight values at p as doubles. */
+#define DOUBLES_u16(p, r) _mm512_cvtepi32_pd(_mm256_cvtepu16_epi32(_mm_loadu_si128((const void *)(p))))
+#define DOUBLES_u32(p, r) _mm512_cvtepu32_pd(_mm256_loadu_si256((const void *)(p)))
+#define DOUBLES_u64(p, r) _mm512_cvt_roundepu64_pd(_mm512_loadu_si512(p), r)
+#define DOUBLES_i32(p, r) _mm512_cvtepi32_pd(_mm256_loadu_si256((const void *)(p)))
+#define DOUBLES_i64(p, r) _mm512_cvt_roundepi64_pd(_mm512_loadu_si512(p), r)
+#define DOUBLES_f32(p, r) _mm512_cvtps_pd(_mm256_loadu_ps(p))
+#define DOUBLES_f64(p, r) _mm512_loadu_pd(p)
 
-#define KEY          uint32_t
-#define KEY_SIGNED   int32_t
-#define TAG          u32
-#define KEY_IN_WORD  2
-#define KEY_FLOATING 0
-#include "key_digits.h"
-
-#define KEY          uint64_t
-#define KEY_SIGNED   int64_t
-#define TAG          u64
-#define KEY_IN_WORD  1
-#define KEY_FLOATING 0
-#include "key_digits.h"
-
-#define KEY          uint32_t
-#define KEY_SIGNED   int32_t
-#define TAG          f32
-#define KEY_IN_WORD  1
-#define KEY_FLOATING 1
-#include "key_digits.h"
-
-#define KEY          uint64_t
-#define KEY_SIGNED   int64_t
-#define TAG          f64
-#define KEY_IN_WORD  1
-#define KEY_FLOATING 1
-#include "key_digits.h"
-
-#define VALUE        uint8_t
-#define VALUE_BITS   8
-#define TAG          u8
-#define VALUE_SIGNED 0
-#define KEY_FLOATING 0
+#define TAG u8
 #include "key_bins.h"
-
-#define VALUE         uint16_t
-#define DOUBLES(p, r) _mm512_cvtepi32_pd(_mm256_cvtepu16_epi32(_mm_loadu_si128((const void *)(p))))
-#define VALUE_BITS    16
-#define TAG           u16
-#define VALUE_SIGNED  0
-#define KEY_FLOATING  0
+#define TAG u16
 #include "key_bins.h"
-
-#define VALUE         uint32_t
-#define DOUBLES(p, r) _mm512_cvtepu32_pd(_mm256_loadu_si256((const void *)(p)))
-#define VALUE_BITS    32
-#define TAG           u32
-#define VALUE_SIGNED  0
-#define KEY_FLOATING  0
+#define TAG u32
 #include "key_bins.h"
-
-#define VALUE         uint64_t
-#define DOUBLES(p, r) _mm512_cvt_roundepu64_pd(_mm512_loadu_si512(p), r)
-#define VALUE_BITS    64
-#define TAG           u64
-#define VALUE_SIGNED  0
-#define KEY_FLOATING  0
+#define TAG u64
 #include "key_bins.h"
-
-#define VALUE         int32_t
-#define DOUBLES(p, r) _mm512_cvtepi32_pd(_mm256_loadu_si256((const void *)(p)))
-#define VALUE_BITS    32
-#define TAG           i32
-#define VALUE_SIGNED  1
-#define KEY_FLOATING  0
+#define TAG i32
 #include "key_bins.h"
-
-#define VALUE         int64_t
-#define DOUBLES(p, r) _mm512_cvt_roundepi64_pd(_mm512_loadu_si512(p), r)
-#define VALUE_BITS    64
-#define TAG           i64
-#define VALUE_SIGNED  1
-#define KEY_FLOATING  0
+#define TAG i64
 #include "key_bins.h"
-
-#define VALUE         float
-#define DOUBLES(p, r) _mm512_cvtps_pd(_mm256_loadu_ps(p))
-#define VALUE_BITS    32
-#define TAG           f32
-#define VALUE_SIGNED  1
-#define KEY_FLOATING  1
+#define TAG f32
 #include "key_bins.h"
-
-#define VALUE         double
-#define DOUBLES(p, r) _mm512_loadu_pd(p)
-#define VALUE_BITS    64
-#define TAG           f64
-#define VALUE_SIGNED  1
-#define KEY_FLOATING  1
+#define TAG f64
 #include "key_bins.h"
 
 static void add_ones(uint32_t *tables, size_t pitch, const uint32_t *bins, size_t count) {
