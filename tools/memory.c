@@ -2,6 +2,7 @@
 
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -36,15 +37,14 @@ void *memory_allocate(size_t bytes) {
     return memory;
 }
 
-static void *there(const char *name, size_t bytes, void *memory) {
+void *memory_for(const char *name, size_t bytes) {
+    void *const memory = memory_allocate(bytes);
     if (!memory)
         die(EX_OSERR, "%s: out of memory for %zu bytes", name, bytes);
     return memory;
 }
 
-void *memory_for(const char *name, size_t bytes) { return there(name, bytes, memory_allocate(bytes)); }
-
-void *memory_cleared(const char *name, size_t bytes) { return there(name, bytes, calloc(1, bytes ? bytes : 1)); }
+void *memory_cleared(const char *name, size_t bytes) { return memset(memory_for(name, bytes), 0, bytes); }
 
 int memory_populate(void *memory, size_t bytes, int advice) {
     for (size_t done = 0; done < bytes; done += AT_ONCE)

@@ -165,9 +165,8 @@ void scan_segments_look(const struct scan_job *job, uint64_t rows);
 /* Finds the segments of the next piece. */
 void scan_segments_find(struct scan_job *job, const struct scan_piece *piece);
 
-/* Bytes of the bounds in pieces of that many rows, SIZE_MAX if these are too many; and the memory for them. */
+/* Bytes of the bounds in pieces of that many rows; SIZE_MAX if these are too many. */
 size_t scan_segments_bytes(size_t rows);
-void scan_segments_room(struct scan_segments *segments, const char *name, size_t rows);
 
 void scan_segments_close(struct scan_segments *segments);
 

@@ -175,10 +175,6 @@ size_t scan_segments_bytes(size_t rows) {
     return rows < SIZE_MAX && size_multiply(rows + 1, sizeof(int64_t), &bytes) ? bytes : SIZE_MAX;
 }
 
-void scan_segments_room(struct scan_segments *segments, const char *name, size_t rows) {
-    segments->bounds = memory_for(name, scan_segments_bytes(rows));
-}
-
 void scan_segments_close(struct scan_segments *segments) {
     input_release(&segments->file);
     free(segments->bounds);

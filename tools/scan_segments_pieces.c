@@ -213,7 +213,7 @@ static void begin(struct scan_job *job) {
     struct scan_segments *segments = &job->segments;
     const struct row_bytes row = row_bytes_of(job);
     const bool has_states = choose_room(job, sum_of(row));
-    scan_segments_room(segments, job->name, segments->room);
+    segments->bounds = memory_for(job->name, scan_segments_bytes(segments->room));
     for (unsigned i = 0; i < 2 && has_states; i++)
         segments->parts[i].state = memory_cleared(job->name, segments->parts[i].state_bytes);
     const size_t in = whole_pages(segments->room * row.in), factors = whole_pages(segments->room * row.factors);

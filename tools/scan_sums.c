@@ -265,7 +265,7 @@ static void sum_table(struct scan_job *job) {
     if (scan_is_recurrence(job) && !is_empty(input))
         a = scan_decay_table(&job->decay, input->layout.rows, scan_memory_left(job));
     if (has_segments)
-        scan_segments_room(&job->segments, input->name, input->layout.rows);
+        job->segments.bounds = memory_for(input->name, bounds);
     const table_view in = input_view(input);
     table_view out = {
         .data = memory_for(input->name, bytes), .rows = rows, .columns = in.columns, .type = job->out_layout.type};

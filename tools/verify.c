@@ -40,7 +40,7 @@ struct comparison {
 /* Bytes that are read at a time: few enough for the caches. */
 enum { READ_BYTES = 1 << 20 };
 
-/* EX_DATAERR after a message: the shapes differ. */
+/* The shapes differ. */
 static _Noreturn void wrong_shape(const struct comparison *comparison) {
     const struct input_file *input = &comparison->input, *scanned = &comparison->scanned;
     const struct table_layout *in = &input->layout, *out = &scanned->layout;

@@ -7,8 +7,6 @@ static void skip_space(struct literal *literal) {
         literal->at++;
 }
 
-static bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
 bool literal_take(struct literal *literal, char wanted) {
     skip_space(literal);
     if (literal->at == literal->end || *literal->at != wanted)
@@ -55,7 +53,7 @@ enum literal_number literal_integer(struct literal *literal, size_t *number) {
     if (c < literal->end && *c == '-')
         return NUMBER_NEGATIVE;
     const char *first = c;
-    for (; c < literal->end && is_digit(*c); c++)
+    for (; c < literal->end && *c >= '0' && *c <= '9'; c++)
         if (__builtin_mul_overflow(value, (size_t)10, &value) ||
             __builtin_add_overflow(value, (size_t)(*c - '0'), &value))
             return NUMBER_HUGE;
