@@ -4,72 +4,33 @@
 
 #include "keys/key_case.h"
 #include "support/reference.h"
+#include "support/tables.h"
 #include "support/test.h"
 
-/* For differences of any two integers of 64 bits. */
-__extension__ typedef __int128 wide_integer;
-
-/* A value as the widest number of its kind: exact. */
-struct number {
-    enum { SIGNED, UNSIGNED, FLOATING } kind;
-    int64_t i;
-    uint64_t u;
-    double f;
-};
-
 static struct number number_at(const void *values, table_type type, size_t i) {
-    switch (type) {
-    case TABLE_U8:
-        return (struct number){.kind = UNSIGNED, .u = ((const uint8_t *)values)[i]};
-    case TABLE_U16:
-        return (struct number){.kind = UNSIGNED, .u = ((const uint16_t *)values)[i]};
-    case TABLE_U32:
-        return (struct number){.kind = UNSIGNED, .u = ((const uint32_t *)values)[i]};
-    case TABLE_U64:
-        return (struct number){.kind = UNSIGNED, .u = ((const uint64_t *)values)[i]};
-    case TABLE_I32:
-        return (struct number){.kind = SIGNED, .i = ((const int32_t *)values)[i]};
-    case TABLE_I64:
-        return (struct number){.kind = SIGNED, .i = ((const int64_t *)values)[i]};
-    case TABLE_F32:
-        return (struct number){.kind = FLOATING, .f = (double)((const float *)values)[i]};
-    default:
-        return (struct number){.kind = FLOATING, .f = ((const double *)values)[i]};
-    }
-}
-
-static double as_double(struct number a) {
-    return a.kind == FLOATING ? a.f : a.kind == SIGNED ? (double)a.i : (double)a.u;
+    return reference_load(values, (ptrdiff_t)i, type, element_is_float(type));
 }
 
 /* Compares numbers of one kind. */
-static bool is_less(struct number a, struct number b) {
-    return a.kind == FLOATING ? a.f < b.f : a.kind == SIGNED ? a.i < b.i : a.u < b.u;
-}
+static bool is_less(struct number a, struct number b) { return a.real < b.real || a.whole < b.whole; }
 
 /* Exactly; x is finite. */
-static bool is_below(struct number a, double x) {
-    if (a.kind == FLOATING)
-        return a.f < x;
-    const wide_integer value = a.kind == SIGNED ? (wide_integer)a.i : (wide_integer)a.u;
-    return x >= 0x1p65 || (x > -0x1p65 && value < (wide_integer)ceil(x));
+static bool is_below(struct number a, double x, bool real) {
+    return real ? a.real < x : x >= 0x1p65 || (x > -0x1p65 && a.whole < (exact_integer)ceil(x));
 }
-static bool is_above(struct number a, double x) {
-    if (a.kind == FLOATING)
-        return a.f > x;
-    const wide_integer value = a.kind == SIGNED ? (wide_integer)a.i : (wide_integer)a.u;
-    return x <= -0x1p65 || (x < 0x1p65 && value > (wide_integer)floor(x));
+static bool is_above(struct number a, double x, bool real) {
+    return real ? a.real > x : x <= -0x1p65 || (x < 0x1p65 && a.whole > (exact_integer)floor(x));
 }
 
-static size_t plain_even_bin(const table_bins *bins, struct number value) {
+static size_t plain_even_bin(const table_bins *bins, struct number value, bool real) {
     const double width = (bins->high - bins->low) / (double)bins->count;
-    if (is_below(value, bins->low) || is_above(value, bins->high))
-        return bins->count + (is_below(value, bins->low) ? TABLE_OUTSIDE_BELOW : TABLE_OUTSIDE_ABOVE);
+    if (is_below(value, bins->low, real) || is_above(value, bins->high, real))
+        return bins->count + (is_below(value, bins->low, real) ? TABLE_OUTSIDE_BELOW : TABLE_OUTSIDE_ABOVE);
     size_t bin = 0;
     for (size_t end = bins->count; end - bin > 1;) {
         const size_t middle = bin + (end - bin) / 2;
         const double from_low = (double)middle * width, edge = bins->low + from_low;
-        if (is_below(value, edge))
+        if (is_below(value, edge, real))
             end = middle;
         else
             bin = middle;
@@ -82,11 +43,10 @@ static size_t plain_bin(const struct key_arguments *filling, const void *values,
     const table_bins *bins = &filling->bins;
     const table_type type = filling->keys.type;
     const struct number value = number_at(values, type, i);
-    const double v = as_double(value);
-    if (isnan(v))
+    if (isnan(value.real))
         return bins->count + TABLE_OUTSIDE_NAN;
     if (bins->kind == TABLE_BINS_EVEN)
-        return plain_even_bin(bins, value);
+        return plain_even_bin(bins, value, element_is_float(type));
     if (bins->kind == TABLE_BINS_EDGES) {
         if (is_less(value, number_at(bins->edges, type, 0)))
             return bins->count + TABLE_OUTSIDE_BELOW;
@@ -97,11 +57,10 @@ static size_t plain_bin(const struct key_arguments *filling, const void *values,
             bin--;
         return bin;
     }
-    const wide_integer wide = value.kind == SIGNED ? (wide_integer)value.i : (wide_integer)value.u;
-    const wide_integer bin = wide - bins->first;
-    return bin < 0                            ? bins->count + TABLE_OUTSIDE_BELOW
-           : bin >= (wide_integer)bins->count ? bins->count + TABLE_OUTSIDE_ABOVE
-                                              : (size_t)bin;
+    const exact_integer bin = value.whole - bins->first;
+    return bin < 0                             ? bins->count + TABLE_OUTSIDE_BELOW
+           : bin >= (exact_integer)bins->count ? bins->count + TABLE_OUTSIDE_ABOVE
+                                               : (size_t)bin;
 }
 
 /* A table of chunks x bins of the result's type. */
@@ -207,7 +166,7 @@ static void *random_edges(table_type type, size_t count, struct random *random) 
                       : random_once_in(random, 2) ? UNIFORM
                                                   : ZIPF,
                       random);
-        } while (isnan(as_double(number_at(edge, type, 0))));
+        } while (isnan(number_at(edge, type, 0).real));
         size_t j = i;
         for (; j > 0 && compare_values(type, edge, edges + (j - 1) * size) < 0; j--)
             memcpy(edges + j * size, edges + (j - 1) * size, size);

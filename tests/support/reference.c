@@ -8,9 +8,6 @@
 
 #include "types.h"
 
-/* Every element type as one of two: floats in a double (a float fits exactly), integers in 128 bits (any product of two
- * values of 64 bits fits, but for its sign). */
-__extension__ typedef __int128 exact;
 __extension__ typedef unsigned __int128 exact_bits;
 
 static bool is_extreme(table_operation operation) { return operation == TABLE_MAXIMUM || operation == TABLE_MINIMUM; }
@@ -24,11 +21,11 @@ table_type reference_kept_type(table_operation operation, table_type type) {
 }
 
 /* The least and the greatest integer of a type. */
-static exact least_of(table_type type) {
-    return type_is_signed_integer(type) ? -((exact)1 << (8 * type_bytes(type) - 1)) : 0;
+static exact_integer least_of(table_type type) {
+    return type_is_signed_integer(type) ? -((exact_integer)1 << (8 * type_bytes(type) - 1)) : 0;
 }
-static exact greatest_of(table_type type) {
-    return type == TABLE_BOOL ? 1 : ((exact)1 << (8 * type_bytes(type) - type_is_signed_integer(type))) - 1;
+static exact_integer greatest_of(table_type type) {
+    return type == TABLE_BOOL ? 1 : ((exact_integer)1 << (8 * type_bytes(type) - type_is_signed_integer(type))) - 1;
 }
 
 /* A number of sign, exponent and `places` binary places, with the exponents of `bias`. */
@@ -62,7 +59,7 @@ static unsigned encode(double value, int places, int bias) {
 
 enum { F16_PLACES = 10, F16_BIAS = 15, BF16_PLACES = 7, BF16_BIAS = 127 };
 
-static exact load_integer(const void *values, ptrdiff_t index, table_type type) {
+static exact_integer load_integer(const void *values, ptrdiff_t index, table_type type) {
     switch (type) {
     case TABLE_BOOL:
         return ((const uint8_t *)values)[index] != 0;
@@ -100,13 +97,7 @@ static double load_float(const void *values, ptrdiff_t index, table_type type) {
     }
 }
 
-/* A value: `real` holds it where the type is a float, and `whole` where it is an integer. */
-struct number {
-    double real;
-    exact whole;
-};
-
-static struct number load(const void *values, ptrdiff_t index, table_type type, bool real) {
+struct number reference_load(const void *values, ptrdiff_t index, table_type type, bool real) {
     return real ? (struct number){.real = load_float(values, index, type)}
                 : (struct number){.whole = load_integer(values, index, type)};
 }
@@ -124,7 +115,7 @@ static void store(void *values, size_t index, table_type type, struct number val
     else if (type == TABLE_F64)
         ((double *)values)[index] = value.real;
     else {
-        const exact least = least_of(type), greatest = greatest_of(type);
+        const exact_integer least = least_of(type), greatest = greatest_of(type);
         const uint64_t bits = (uint64_t)(value.whole < least ? least : value.whole > greatest ? greatest : value.whole);
         memcpy((char *)values + index * type_bytes(type), &bits, type_bytes(type)); /* the low bytes come first */
     }
@@ -134,7 +125,7 @@ void reference_round(table_type kept, const void *values, table_type type, void 
     if (kept == type)
         memcpy(results, values, count * type_bytes(type));
     for (size_t j = 0; kept != type && j < count; j++)
-        store(results, j, type, load(values, (ptrdiff_t)j, kept, type_is_float(kept)));
+        store(results, j, type, reference_load(values, (ptrdiff_t)j, kept, type_is_float(kept)));
 }
 
 /* One addition of floats, rounded to the type. */
@@ -158,7 +149,7 @@ static double extreme_of(table_operation operation, double a, double b) {
 static struct number join(const struct reference *result, table_type kept, struct number a, struct number b,
                           bool *leaves) {
     const table_operation operation = result->operation;
-    exact whole;
+    exact_integer whole;
     if (type_is_float(kept))
         return (struct number){.real = extreme_of(operation, a.real, b.real)};
     if (is_extreme(operation))
@@ -168,8 +159,8 @@ static struct number join(const struct reference *result, table_type kept, struc
               whole < least_of(kept) || whole > greatest_of(kept);
     if (*leaves) {
         const exact_bits range = (exact_bits)1 << (8 * type_bytes(kept));
-        whole = (exact)((exact_bits)whole & (range - 1));
-        whole = whole > greatest_of(kept) ? whole - (exact)range : whole;
+        whole = (exact_integer)((exact_bits)whole & (range - 1));
+        whole = whole > greatest_of(kept) ? whole - (exact_integer)range : whole;
     }
     return (struct number){.whole = whole};
 }
@@ -220,14 +211,14 @@ static void take_column(const table_view *in, size_t column, const void *carry_i
     const bool real = type_is_float(kept), is_tree = real && result->operation == TABLE_SUM;
     const struct number nothing = is_tree ? (struct number){.real = -0.0} : identity_of(result->operation, kept);
     const struct number start =
-        carry_in ? load(carry_in, (ptrdiff_t)column, kept, real) : identity_of(result->operation, kept);
+        carry_in ? reference_load(carry_in, (ptrdiff_t)column, kept, real) : identity_of(result->operation, kept);
     double runs[LEVELS];
     struct number through = start, seed = start, total = start;
     for (size_t i = 0; i < in->rows; i++) {
         const size_t row = result->reverse ? in->rows - 1 - i : i, cell = row * in->columns + column;
         const size_t unit = i / REFERENCE_UNIT * in->columns + column;
         const struct number before = through;
-        struct number value = load(in->data, index_of(in, row, column), in->type, real);
+        struct number value = reference_load(in->data, index_of(in, row, column), in->type, real);
         bool leaves = false, ignored;
         if (result->skip_nan && isnan(value.real)) {
             value = nothing;
@@ -317,13 +308,13 @@ void reference_prefix_sum(const table_view *in, const void *carry_in, bool exclu
 void reference_stage2(void *seeds, size_t rows, size_t columns, table_type type) {
     const struct reference sums = {.operation = TABLE_SUM, .type = type};
     for (size_t column = 0; column < columns; column++) {
-        const struct number start = load(seeds, (ptrdiff_t)column, type, type_is_float(type));
+        const struct number start = reference_load(seeds, (ptrdiff_t)column, type, type_is_float(type));
         struct number seed = start;
         double runs[LEVELS];
         bool ignored;
         for (size_t unit = 0; unit + 1 < rows; unit++) {
             const struct number total =
-                load(seeds, (ptrdiff_t)((unit + 1) * columns + column), type, type_is_float(type));
+                reference_load(seeds, (ptrdiff_t)((unit + 1) * columns + column), type, type_is_float(type));
             if (type_is_float(type)) {
                 seed.real = seed_of(runs, unit, 0, start.real, type);
                 push_total(runs, unit, total.real, type);

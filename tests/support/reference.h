@@ -28,6 +28,15 @@ struct reference {
 /* What results of `type` are kept in. */
 table_type reference_kept_type(table_operation operation, table_type type);
 
+/* Every element type as one of two: floats in a double (a float fits exactly), integers in 128 bits (any product of two
+ * values of 64 bits fits, but for its sign). The other one of a number is 0. */
+__extension__ typedef __int128 exact_integer;
+struct number {
+    double real;
+    exact_integer whole;
+};
+struct number reference_load(const void *values, ptrdiff_t index, table_type type, bool real);
+
 /* `count` kept values as results of `type`. */
 void reference_round(table_type kept, const void *values, table_type type, void *results, size_t count);
 
