@@ -16,7 +16,7 @@
 
 TABLE_BEGIN
 
-/* Some rows of the table. Clear the whole struct before you fill it in. */
+/* Some rows of the table. */
 typedef struct table_part {
     table_view in, out; /* as table_prefix_sum() takes them: on one side, the same table or apart */
 
@@ -24,8 +24,6 @@ typedef struct table_part {
      * totals of their rows are made by the CPU. */
     table_backend backend;
     int device; /* looked at for such tables alone: the number of the CUDA device */
-
-    /* Zeros (anything else is an ARGUMENT error): what later versions add. */
     uint64_t reserved[TABLE_RESERVED_WORDS];
 } table_part;
 
@@ -37,7 +35,7 @@ typedef struct table_devices_report {
     double exchange_seconds; /* of that: the longest way of a part's totals to the host, and joining them all */
     double scan_seconds;     /* summing; 0 for the rest if one part alone had rows */
     double seconds;
-    uint64_t reserved[TABLE_RESERVED_WORDS]; /* written as zeros */
+    uint64_t reserved[TABLE_RESERVED_WORDS];
 } table_devices_report;
 
 /* table_prefix_sum() of the table that is the rows of parts[0], followed by those of parts[1], and so on.

@@ -9,8 +9,8 @@
  *   table_chunk_ranks()    ranks(c, d)    = how many keys have a digit less than d, or the digit d in a chunk before c
  *
  * so that the keys of chunk c with digit d go, in their order, to the places ranks(c, d), ranks(c, d) + 1, ... of a
- * stable counting sort. The counter table is an ordinary table: table_prefix_sum() down its rows (exclusive) says how
- * many keys of each digit come before each chunk, and the counts of any range of chunks is then one subtraction. */
+ * stable counting sort. The counter table is an ordinary one: its exclusive prefix sum says how many keys of each digit
+ * come before each chunk. */
 #ifndef TUPLESCAN_DIGIT_COUNTS_H
 #define TUPLESCAN_DIGIT_COUNTS_H
 

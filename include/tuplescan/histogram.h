@@ -67,8 +67,6 @@ typedef struct table_histogram_options {
     /* NULL, or TABLE_OUTSIDE_WORDS words: how many values were in no bin, and why. On the CPU: host memory. On CUDA:
      * host or device memory in the one-call form, memory that the device can reach in the stream form. */
     uint64_t *outside;
-
-    /* Zeros (anything else is an ARGUMENT error): what later versions add. */
     uint64_t reserved[TABLE_RESERVED_WORDS];
 } table_histogram_options;
 

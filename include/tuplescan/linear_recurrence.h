@@ -31,8 +31,7 @@
  * Not finite: where |a| > 1, the product of the a of many rows may leave the type. Such an A is infinite and its e 0,
  * and applied to exactly 0 it gives B. So a result can be infinite, or NaN, though the loop's is finite: when h is very
  * small and all a together very large. e is also left out where it would meet what is not finite. A NaN or infinity in
- * b is in all results from its row on to the next reset, as in a loop; which of the many NaN bit patterns a NaN is, is
- * not promised.
+ * b is in all results from its row on to the next reset, as in a loop.
  *
  * Tables that are larger than memory: table_stream() with coefficients (stream.h).
  *

@@ -38,46 +38,35 @@ typedef struct table_pipeline_report {
     double scan_seconds;  /* the prefix sums of the counters */
     double move_seconds;  /* writing keys and values to their places */
     double seconds;       /* all of it */
-    uint64_t reserved[TABLE_RESERVED_WORDS]; /* written as zeros */
+    uint64_t reserved[TABLE_RESERVED_WORDS];
 } table_pipeline_report;
 
-/* How a call is run; all zero is the default. Clear the whole struct before you fill it in. */
+/* How a call is run; all zero is the default. */
 typedef struct table_pipeline_options {
     /* AUTO: where the keys are decides. CUDA for keys in host memory: all tables are copied to the device and back, in
      * the one-call forms (BACKEND in the stream forms). */
     table_backend backend;
 
-    /* CPU only: the most threads to use; 0 lets the library choose, up to the processors that the process could use
-     * when it was first asked. */
+    /* As in table_scan_options: threads; report, in host memory, of the one-call forms (NULL: none); stream and
+     * workspace of the stream forms (..._async), with the bytes that ..._workspace() named for the same arguments. */
     unsigned threads;
-
-    /* One-call forms only; NULL: no report. Host memory. */
     table_pipeline_report *report;
-
-    /* Stream forms (..._async) only, an ARGUMENT error in the one-call forms; as in table_scan_options: memory of the
-     * backend, aligned to TABLE_WORKSPACE_ALIGNMENT, of at least the bytes that the call's ..._workspace() named for
-     * the same arguments, in use until the work that was given it is done. */
-    void *stream; /* a cudaStream_t of the keys' device, the current one; NULL is its default stream */
+    void *stream;
     void *workspace;
     size_t workspace_bytes;
-
-    /* Zeros (anything else is an ARGUMENT error): what later versions add. */
     uint64_t reserved[TABLE_RESERVED_WORDS];
 } table_pipeline_options;
 
 /* Every call below comes in three forms, with the same arguments; options may be NULL, for all defaults:
  *
- *   table_X()            returns when the work is done; allocates what it needs, as table_prefix_sum() does. Device
+ *   table_X()            as table_prefix_sum(): returns when the work is done, and allocates what it needs. Device
  *                        memory may be used by no other stream meanwhile.
- *   table_X_workspace()  the bytes of workspace that the stream form needs; can be 0. Nothing is read but the pointers
- *                        themselves, to tell host from device memory, and what a call's comment says.
- *   table_X_async()      puts the work on options->stream: on CUDA it returns as soon as that is queued, allocates
- *                        nothing, waits for nothing and can be captured in a graph. On the CPU the work is done before
- *                        it returns.
+ *   table_X_workspace()  as table_prefix_sum_workspace(): the bytes that the stream form needs, which can be 0. Nothing
+ *                        is read but the pointers themselves, and what a call's comment says.
+ *   table_X_async()      as table_prefix_sum_async(): queued on options->stream, in options->workspace.
  *
- * Errors of all three: ARGUMENT, SHAPE, TYPE, ALIGNMENT, OVERLAP, TOO_LARGE, BACKEND and WORKSPACE (stream form) are
- * found before anything is written. HOST_MEMORY, DEVICE_MEMORY and DEVICE leave the results unspecified.
- * Results do not depend on backend, threads or form. Thread-safe for memory that is not shared. */
+ * Errors are those of table_prefix_sum(), but for STATE, and of its stream form WORKSPACE. Results do not depend on
+ * backend, threads or form. Thread-safe for memory that is not shared. */
 
 TABLE_END
 

@@ -31,15 +31,13 @@
  * thus the end of a chain of additions that grows with the logarithm of the rows, and so does its error (Sklansky's
  * prefix tree, 1960, with the start added from the left).
  *
- * Pieces by carries: a table cut anywhere and fed piece by piece, each piece's carry out being the next one's carry in,
- * gives the same integers as the whole. Of floats the carry does not say which blocks it was made of: each piece counts
- * its rows from its own first one, so that sums may round differently from those of the whole. A state does say it
- * (options->state, state.h): pieces that go on from one have the bits of the whole.
+ * Pieces by carries, each piece's carry out being the next one's carry in, give the same integers as the whole. Each
+ * piece counts its rows from its own first one, so that sums of floats may round differently from those of the whole.
+ * Pieces that go on from a state (options->state, state.h) have its bits.
  *
- * Very large floats: T(left half) + P_right(i) adds up the right half before the left one. Sums inside of a right half
- * may thus leave the range of the type, and be infinite, where the sums from top to bottom would not; and infinities of
- * both signs add up to what is no number. The last row of the f32 column -3e38, 0, 3e38, 3e38 is 3e38 from top to
- * bottom, and here (-3e38 + 0) + (3e38 + 3e38) = infinity. Sums of a wider type, f64 of f32, have room for such values.
+ * Very large floats: the right half is added up before the left one, so that its sums may be infinite where those from
+ * top to bottom are not; and infinities of both signs add up to what is no number. The last row of the f32 column
+ * -3e38, 0, 3e38, 3e38 is 3e38 from top to bottom, and here (-3e38 + 0) + (3e38 + 3e38) = infinity. f64 has room.
  *
  * The bits hold where the processor rounds to nearest and takes denormal numbers as they are. On the CPU the calling
  * thread adds in the mode that it is in, which is another one in programs whose start-up code, that of -ffast-math,
@@ -86,11 +84,10 @@ typedef struct table_report {
     double stage_seconds[3]; /* stages 1, 2, 3 */
     double seconds;          /* all of it: the stages, or the fused pass */
     double transfer_seconds; /* copies between host and device, when the data had to be taken to the device */
-    uint64_t reserved[TABLE_RESERVED_WORDS]; /* written as zeros */
+    uint64_t reserved[TABLE_RESERVED_WORDS];
 } table_report;
 
-/* All zero is the default: inclusive, no carry, not checked, best backend, best strategy. Clear the whole struct before
- * you fill it in, so that what later versions add to it stays at its default. */
+/* All zero is the default: inclusive, no carry, not checked, best backend, best strategy. */
 typedef struct table_scan_options {
     int exclusive; /* 0: row i includes itself; 1: it does not */
     table_backend backend;
@@ -118,10 +115,9 @@ typedef struct table_scan_options {
      * in the stream forms, which cannot look at it: there a state that would be an error is left as it was, but for a
      * mark for table_state_check() to find, and the results are unspecified.
      *
-     * What it costs on CUDA: of integers hardly anything. Floats take the fused pass in the one-call forms, from the
-     * first chunk on that begins in the table (at most 16384 rows further down); a small launch before it has the rows
-     * above. In the stream forms they take separate stages, which read the table twice and know no vectors: there a
-     * captured graph goes on from any row, which the host does not know when it is launched. */
+     * On CUDA a state costs integers hardly anything. Floats take the fused pass in the one-call forms, and a small
+     * launch before it for at most 16384 rows. In the stream forms they take separate stages, which read the table
+     * twice: a captured graph goes on from any row, which the host does not know when it is launched. */
     void *state;
 
     /* Integers only (an ARGUMENT error for floats); NULL: not checked. Receives i * columns + j of the first value, in
@@ -159,11 +155,10 @@ typedef struct table_scan_options {
     int skip_nan;
 
     /* How rows are joined: 0, TABLE_SUM, is the sum that the rest of this header speaks of. The others take every
-     * option as sums do (first_overflow: sums and products), on the CPU and on CUDA; the stages by themselves are
-     * ARGUMENT errors. What sums begin with where there is no carry_in is 0, products 1, maxima the least value of the
-     * type that they are kept in (table_kept_type(); -infinity of floats), and minima the greatest; results of a
-     * narrower type than the kept one are the nearest value that it has. A NaN that counts as nothing is taken as that
-     * value. Products of floats are not for offsets and parts (ARGUMENT). */
+     * option as sums do (first_overflow: sums and products); the stages by themselves are ARGUMENT errors. Without a
+     * carry_in, and in the place of a NaN that counts as nothing, sums have 0, products 1, maxima the least value of
+     * the type that they are kept in (table_kept_type(); -infinity of floats), and minima the greatest; results of a
+     * narrower type are the nearest value that it has. Products of floats are not for offsets and parts (ARGUMENT). */
     table_operation operation;
 
     /* With skip_nan only (an ARGUMENT error without); NULL: not counted. Receives how many NaNs were skipped in this
@@ -175,9 +170,9 @@ typedef struct table_scan_options {
      * that it has alone. The sums along axis 1 of an array of the shape (a, b, c) are those of a tables of b rows and c
      * columns, with steps of b * c. carry_in and carry_out are `tables` rows then, side by side, and first_overflow
      * counts (t * rows + i) * columns + j. No state (ARGUMENT).
-     * The tables of `out` may be interleaved, but no element belongs to two of them (OVERLAP); those of `in` may share
-     * elements, unless they are the tables of `out`, with the same step too. Other than this, nothing of `in` lies
-     * between the first and the last element of `out`, nor the other way round (OVERLAP).
+     * No element of `out` belongs to two of its tables, which may be interleaved; those of `in` may share elements,
+     * unless they are the tables of `out`, with the same step too. Otherwise nothing of `in` lies between the first and
+     * the last element of `out`, nor the other way round (OVERLAP).
      * With offsets each table of `out` has its one row more, and out_step leads from row 0 of one to row 0 of the next:
      * (rows + 1) * columns where they lie side by side. Where `in` is `out` without a row, in_step is out_step. On CUDA
      * these tables are summed one after the other, and the stream forms have neither first_overflow nor skipped for
@@ -195,8 +190,6 @@ typedef struct table_scan_options {
      * is inside are f64, coefficients may be, and each result is that of the call into f64, rounded once.
      * TYPE for anything else, and in calls that write no table of results ARGUMENT. */
     table_type kept;
-
-    /* Zeros (anything else is an ARGUMENT error): what later versions add. */
     uint64_t reserved[TABLE_RESERVED_WORDS - 3];
 } table_scan_options;
 
@@ -209,10 +202,9 @@ typedef struct table_scan_options {
  * element of one may lie in the other; windows of one table that lie side by side (same bytes from row to row, disjoint
  * columns) are allowed. out->data is written, in->data only if it is the same. options: NULL means all defaults.
  *
- * Returns when the work is done. Allocates what it needs, and on CUDA keeps up to 64 MiB a device for the next call, as
- * the driver takes far longer to allocate and free than a small table takes: table_trim_memory(). Device tables may be
- * used by no other stream meanwhile: the call runs on a stream of its own, ordered after what the device's default
- * stream was given before.
+ * Returns when the work is done. Allocates what it needs, and on CUDA keeps some of it for the next call
+ * (table_trim_memory()). Device tables may be used by no other stream meanwhile: the call runs on a stream of its own,
+ * ordered after what the device's default stream was given before.
  * Host tables on the CUDA backend are taken through the device in pieces of some rows, so they may be larger than its
  * memory: 400 MiB are enough, and beside them 600 rows of sums of floats, or 8 of integers. Where rows have more than
  * 64 MiB, six of them count instead of the 400 MiB.
@@ -257,17 +249,16 @@ typedef struct table_device {
     int major, minor;      /* compute capability; 0 for the CPU */
     int processors;        /* multiprocessors, or CPUs that the process may use */
     uint64_t memory;       /* bytes */
-    uint64_t reserved[TABLE_RESERVED_WORDS]; /* written as zeros */
+    uint64_t reserved[TABLE_RESERVED_WORDS];
 } table_device;
 
 /* Writes up to `room` devices, the CPU first, and returns how many there are. devices may be NULL when room is 0. */
 TABLE_API size_t table_devices(table_device *devices, size_t room);
 
-/* Gives back to the driver all that calls of this library keep for later ones and none uses now: up to 64 MiB of memory
- * of each device, up to 32 streams, and up to 100 MiB of page-locked host memory, which strategy HOST and
- * table_stream() use. For programs that want all of the memory, that look for leaks, or that are about to call
- * cudaDeviceReset(), with which it would be gone unnoticed. Nothing has to be given back before a process ends. Does
- * nothing on the CPU. Thread-safe; no errors. */
+/* Gives back to the driver what calls of this library keep for later ones, as it takes far longer to allocate and free
+ * than a small table takes, and none uses now: up to 64 MiB of memory and 32 streams of each device, and up to
+ * 100 MiB of page-locked host memory (strategy HOST, table_stream()). For programs that want all of the memory, look
+ * for leaks, or are about to call cudaDeviceReset(). Does nothing on the CPU. Thread-safe; no errors. */
 TABLE_API void table_trim_memory(void);
 
 /* Why the CUDA backend cannot be used ("built without CUDA", "no CUDA device: ..."), or NULL when it can. Static or

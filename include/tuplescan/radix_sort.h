@@ -22,8 +22,6 @@ typedef struct table_sort_options {
      * beyond the key is an ARGUMENT error. */
     unsigned first_bit;
     unsigned bits;
-
-    /* Zeros (anything else is an ARGUMENT error): what later versions add. */
     uint64_t reserved[TABLE_RESERVED_WORDS];
 } table_sort_options;
 

@@ -58,8 +58,6 @@ typedef struct table_segments {
      * results unspecified, nothing is read or written out of bounds, and in the stream forms the word alone says it. */
     uint64_t *found;
     uint64_t *wrong;
-
-    /* Zeros (anything else is an ARGUMENT error): what later versions add. */
     uint64_t reserved[TABLE_RESERVED_WORDS];
 } table_segments;
 

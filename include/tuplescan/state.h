@@ -47,13 +47,10 @@ TABLE_BEGIN
 
 #define TABLE_STATE_ALIGNMENT 16
 
-/* The bytes of a state of `columns` sums of `type`, kept or saved. type: one that can be summed into. They are 64, and
- * 131 rows of floats or 2 rows of integers. */
+/* The bytes of a state of `columns` results of sums, or of any operation, kept or saved. type: one that these are kept
+ * in (table_kept_type()). They are 64, and 2 rows of values; or 131 rows of sums of floats, or of four values a column
+ * of recurrences and products of floats. */
 TABLE_API table_status table_state_bytes(table_type type, size_t columns, size_t *bytes);
-
-/* The bytes of a state of `columns` results of any operation. type: one that its results are kept in
- * (table_kept_type()). They are 64, and 2 rows of maxima, minima and products of integers, or 131 rows of four values a
- * column of recurrences and products of floats. */
 TABLE_API table_status table_state_bytes_of(table_operation operation, table_type type, size_t columns, size_t *bytes);
 
 /* Makes `state`, whatever it held, an empty range of sums that begins at row first_row of all, at most 2^63. Zeroed
@@ -67,11 +64,11 @@ typedef struct table_state_facts {
     unsigned version; /* 1: a state; 2: a saved form, or 1 of earlier versions; 0: not begun, and all else is 0 too */
     table_type type;
     size_t columns;
-    uint64_t first_row;                          /* where the range begins; 0 for a sum that began at its beginning */
-    uint64_t rows;                               /* summed since then */
-    table_operation operation;                   /* what they were joined by */
-    uint32_t unused;                             /* 0 */
-    uint64_t reserved[TABLE_RESERVED_WORDS - 1]; /* written as zeros */
+    uint64_t first_row;        /* where the range begins; 0 for a sum that began at its beginning */
+    uint64_t rows;             /* summed since then */
+    table_operation operation; /* what they were joined by */
+    uint32_t unused;           /* 0 */
+    uint64_t reserved[TABLE_RESERVED_WORDS - 1];
 } table_state_facts;
 
 /* Looks at the header of `bytes` bytes, of any alignment, that are a state, kept or saved, and fills in the facts.

@@ -48,7 +48,7 @@ typedef struct table_stream_report {
     size_t memory;        /* bytes of the buffers, and of all else that the stream keeps; or, where options.memory is
                            * too little for one row, the least that is enough */
     table_report scan;    /* at the end: of all pieces. Most of its seconds overlap with reading and writing */
-    uint64_t reserved[TABLE_RESERVED_WORDS]; /* written as zeros */
+    uint64_t reserved[TABLE_RESERVED_WORDS];
 } table_stream_report;
 
 /* Reads up to `bytes` bytes, more than 0, and returns how many it read; 0: the input has ended; -1: it failed, as errno
@@ -62,8 +62,7 @@ typedef int64_t table_read_callback(void *context, void *to, size_t bytes);
  * calling thread. */
 typedef int table_write_callback(void *context, const void *from, size_t bytes);
 
-/* The coefficients of a stream that is a linear recurrence (tuplescan/linear_recurrence.h). Clear the whole struct
- * before you fill it in. */
+/* The coefficients of a stream that is a linear recurrence (tuplescan/linear_recurrence.h). */
 typedef struct table_stream_coefficients {
     table_type type; /* in_type; or f32, where that is f16 or bf16; or scan.kept */
     size_t columns;  /* of the table, or 1: one number for all columns of a row */
@@ -74,12 +73,10 @@ typedef struct table_stream_coefficients {
      * reads, as soon as it has these rows of the input: from the first row on, or with scan.reverse from the last. */
     int (*read)(void *context, uint64_t first, size_t rows, void *to);
     void *read_context;
-
-    /* Zeros (anything else is an ARGUMENT error): what later versions add. */
     uint64_t reserved[TABLE_RESERVED_WORDS];
 } table_stream_coefficients;
 
-/* All zero but for types, columns and both ends is the default. Clear the whole struct before you fill it in. */
+/* All zero but for types, columns and both ends is the default. */
 typedef struct table_stream_options {
     table_type in_type, out_type; /* a pair of table_types_supported() */
     size_t columns;               /* 0: there is nothing to read or write, and `rows` rows are counted */
@@ -141,8 +138,6 @@ typedef struct table_stream_options {
      * operation, offsets, first_overflow and devices (ARGUMENT); and without shifted_coefficients (ARGUMENT), as `read`
      * can bring those of any row. */
     const table_stream_coefficients *coefficients;
-
-    /* Zeros (anything else is an ARGUMENT error): what later versions add. */
     uint64_t reserved[TABLE_RESERVED_WORDS - 1];
 } table_stream_options;
 

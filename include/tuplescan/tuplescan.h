@@ -1,4 +1,8 @@
-/* tuplescan: column-wise running sums of row-major tables. The whole public interface. */
+/* tuplescan: column-wise running sums of row-major tables. The whole public interface.
+ *
+ * Structs that may grow have room at their end, so that they keep their size (docs/versioning.md). In those that a
+ * caller fills in these words are zeros, and anything else is an ARGUMENT error: clear the whole struct before you fill
+ * it in, so that what later versions add stays at its default. The library writes zeros into those that it fills in. */
 #ifndef TUPLESCAN_TUPLESCAN_H
 #define TUPLESCAN_TUPLESCAN_H
 
