@@ -213,12 +213,12 @@ static void write_header_in_place(struct growth *growth) {
     if (!transfer_read_at(growth->fd, old, all.offset, 0))
         die(EX_IOERR, "%s: %s", growth->old.name, errno ? strerror(errno) : "has become shorter");
     const sigset_t before = signals_hold();
-    signals_truncate(-1, 0);
+    signals_truncate(-1, 0, NULL);
     const bool written = transfer_write(growth->fd, header, all.offset, 0);
     const int error = errno;
     const bool is_whole = written || transfer_write(growth->fd, old, all.offset, 0);
     if (!written)
-        signals_truncate(growth->fd, growth->end);
+        signals_truncate(growth->fd, growth->end, growth->job.arguments.to);
     signals_release(before);
     if (!written)
         die(EX_IOERR, "%s: %s%s", growth->old.name, strerror(error),
@@ -244,7 +244,7 @@ static void begin_growth(struct growth *growth) {
     if (job->output.fd < 0)
         die(EX_OSERR, "%s: %s", to, strerror(errno));
     job->header_written = true;
-    signals_truncate(growth->fd, growth->end);
+    signals_truncate(growth->fd, growth->end, growth->job.arguments.to);
     atomic_file_reserve(&job->output, job->out_layout.bytes);
 }
 

@@ -72,8 +72,9 @@ void command_end(int code) {
         code = EX_IOERR;
         message("standard output: %s", strerror(errno));
     }
-    if (!signals_clean_up())
-        message("what lies behind the rows could not be cut off: %s", strerror(errno));
+    const char *const left = signals_clean_up();
+    if (left)
+        message("%s: what lies after its rows could not be cut off: %s", left, strerror(errno));
     exit(code);
 }
 

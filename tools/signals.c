@@ -1,5 +1,6 @@
 #include "signals.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <poll.h>
 #include <pthread.h>
@@ -20,13 +21,16 @@ static struct {
 static volatile sig_atomic_t cut_is_wanted;
 static int cut_fd;
 static off_t cut_size;
+static const char *cut_path;
 
-bool signals_clean_up(void) {
-    const bool is_cut = !cut_is_wanted || ftruncate(cut_fd, cut_size) == 0;
+const char *signals_clean_up(void) {
+    const char *const left = cut_is_wanted && ftruncate(cut_fd, cut_size) != 0 ? cut_path : NULL;
+    const int error = errno;
     for (int i = 0; i < PLACES; i++)
         if (removable[i].used)
             unlink(removable[i].path);
-    return is_cut;
+    errno = error;
+    return left;
 }
 
 /* Says it if that takes no waiting: a reader who does not read must not keep the command from ending. */
@@ -104,11 +108,12 @@ int signals_will_remove(const char *path) {
 
 void signals_leave(int place) { removable[place].used = 0; }
 
-void signals_truncate(int fd, off_t size) {
+void signals_truncate(int fd, off_t size, const char *path) {
     const sigset_t before = signals_hold();
     cut_is_wanted = fd >= 0;
     cut_fd = fd;
     cut_size = size;
+    cut_path = path;
     signals_release(before);
 }
 

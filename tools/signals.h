@@ -4,7 +4,6 @@
 #define SIGNALS_H
 
 #include <signal.h>
-#include <stdbool.h>
 #include <sys/types.h>
 
 /* Once, before the first file and the first thread. Afterwards writing to a closed pipe ends the command (SIGPIPE), and
@@ -20,11 +19,13 @@ void signals_release(sigset_t before);
 int signals_will_remove(const char *path);
 void signals_leave(int place);
 
-/* A signal that ends the command cuts this file off there first; fd -1: none. */
-void signals_truncate(int fd, off_t size);
+/* A signal that ends the command cuts this file off there first; fd -1: none. The path is for messages, and must live
+ * on. */
+void signals_truncate(int fd, off_t size, const char *path);
 
-/* What signals do first: cuts that file off, and removes files. False, with errno, where it could not be cut off. */
-bool signals_clean_up(void);
+/* What signals do first: cuts that file off, and removes files. The path of a file that could not be cut off, with errno;
+ * NULL: there is none. */
+const char *signals_clean_up(void);
 
 /* A copy of the path that was given. */
 const char *signals_path(int place);
