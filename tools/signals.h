@@ -23,8 +23,8 @@ void signals_leave(int place);
  * on. */
 void signals_truncate(int fd, off_t size, const char *path);
 
-/* What signals do first: cuts that file off, and removes files. The path of a file that could not be cut off, with errno;
- * NULL: there is none. */
+/* What signals do first: cuts that file off, and removes files. The path of a file that could not be cut off, with
+ * errno; NULL: there is none. */
 const char *signals_clean_up(void);
 
 /* A copy of the path that was given. */
