@@ -125,11 +125,7 @@ template <class SUM, unsigned EACH>
 DEVICE void scan_slot(const lanes_pass &pass, const lanes_place &place, SUM *totals, lane_slot<SUM, EACH> &values) {
     UNROLL
     for (unsigned c = 0; c < SLOT<SUM>; c++)
-        if constexpr (may_reorder<SUM>())
-            UNROLL
-    for (unsigned k = 1; k < EACH; k++)
-        values[c][k] = combine(values[c][k - 1], values[c][k]);
-    else tree_scan<EACH>(values[c]);
+        scan_in_lane(values[c]);
     UNROLL
     for (unsigned half = 1; half < LANES_DOWN; half *= 2)
         if (half < pass.down)

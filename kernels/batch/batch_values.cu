@@ -166,7 +166,7 @@ template <class SUM> DEVICE void batch_block(const batch_pass &pass, batch_place
         lane_rows<SUM> rows;
         SUM *const own = &values[batch_slot(pass, lane.slot, lane.in_group * UNIT_EACH)];
         const SUM total = scan_batch_unit(pass, place, lane, units.prefix, own, rows);
-        if constexpr (may_reorder<SUM>())
+        if constexpr (is_checked<SUM>())
             if (batch.first_overflow) {
                 const SUM left = warp_shuffle_up(WARP_ALL, rows[UNIT_EACH - 1], 1);
                 if (lane.active)

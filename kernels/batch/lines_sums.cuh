@@ -7,26 +7,6 @@
 
 constexpr unsigned FEW_ROWS = 4; /* of which a lane has no more places than that */
 
-/* Scans the rows of a group of lanes that has a column. Of integers the sum to the left of a lane is added to the
- * prefix instead. */
-template <class SUM, unsigned EACH> DEVICE void sum_column(SUM (&rows)[EACH], unsigned lanes, SUM &prefix) {
-    if constexpr (may_reorder<SUM>()) {
-        const unsigned lane = thread_index() % WARP_LANES;
-        UNROLL
-        for (unsigned k = 1; k < EACH; k++)
-            rows[k] = combine(rows[k - 1], rows[k]);
-        SUM all = rows[EACH - 1];
-        UNROLL
-        for (unsigned apart = 1; apart < lanes; apart *= 2) {
-            const SUM left = warp_shuffle_up(WARP_ALL, all, apart);
-            all = combine((lane & (lanes - 1)) >= apart ? left : SUM(0), all);
-        }
-        prefix = combine(prefix, take_away(all, rows[EACH - 1]));
-    } else {
-        scan_lanes(rows, lanes);
-    }
-}
-
 /* Whole tables of one unit at most, EACH rows a lane. */
 template <class SUM, unsigned EACH>
 DEVICE void sum_short(const lines_pass &pass, const lines_place &place, const lines_memory<SUM> &memory) {
@@ -109,18 +89,15 @@ template <class SUM> DEVICE void sum_long(const lines_pass &pass, const lines_pl
     lane_rows<SUM> rows;
     own.take(rows);
     SUM *const totals = at.totals(memory);
-    SUM left_lanes = SUM(0);
+    SUM left_lanes = sum_identity<SUM>();
     sum_column(rows, WARP_LANES, left_lanes);
     if (lane == WARP_LANES - 1)
-        totals[at.unit * COLUMN_WARPS] =
-            may_reorder<SUM>() ? combine(left_lanes, rows[UNIT_EACH - 1]) : rows[UNIT_EACH - 1];
+        totals[at.unit * COLUMN_WARPS] = combine(left_lanes, rows[UNIT_EACH - 1]);
     block_barrier();
     const auto end_of = [&](unsigned unit) {
         return combine(prefix_in_tile<SUM>(column.tiles.prefix, totals, unit), totals[unit * COLUMN_WARPS]);
     };
-    SUM prefix = prefix_in_tile<SUM>(column.tiles.prefix, totals, at.unit);
-    if (may_reorder<SUM>())
-        prefix = combine(prefix, left_lanes);
+    const SUM prefix = combine(prefix_in_tile<SUM>(column.tiles.prefix, totals, at.unit), left_lanes);
     const SUM above = at.unit > 0 ? end_of(at.unit - 1) : column.last;
     const SUM left = warp_shuffle_up(WARP_ALL, combine(prefix, rows[UNIT_EACH - 1]), 1);
     own.put(rows, prefix, pass.exclusive, lane == 0 ? above : left);

@@ -184,19 +184,19 @@ template <class LAST, class... NARROW> HOST_DEVICE constexpr auto with_last(narr
  * which it does not spill. docs/tuning.md#buffered */
 template <class INPUT, class SUM> HOST_DEVICE constexpr auto widened_table() {
     constexpr unsigned READ = 2 * VECTOR_BYTES / sizeof(INPUT), ROOM = 2 * LANE_BYTES / sizeof(SUM);
-    constexpr unsigned HALVES = may_reorder<SUM>() || sizeof(SUM) == 8 ? 2 : 1; /* a warp has two units at most */
+    constexpr unsigned HALVES = std::is_same<SUM, float>::value ? 1 : 2; /* a warp has two units at most */
     if constexpr (sizeof(SUM) == 4)
         return narrow_table<narrow_rows<1, HALVES * READ / 2, HALVES>, narrow_rows<2, READ / 2, 2>,
                             narrow_rows<3, ROOM / 4, 2>, narrow_rows<4, READ / 4, 2>, narrow_rows<5, ROOM / 8, 2>,
                             narrow_rows<6, ROOM / 8, 2>, narrow_rows<7, ROOM / 8, 2>, narrow_rows<8, READ / 8, 2>>();
-    else if constexpr (may_reorder<SUM>())
+    else if constexpr (!std::is_same<SUM, double>::value)
         return narrow_table<narrow_rows<1, READ, 2>, narrow_rows<2, READ / 2, 2>, narrow_rows<3, ROOM / 4, 2>,
                             narrow_rows<4, READ / 4, 2>, narrow_rows<5, ROOM / 8, 2>, narrow_rows<6, ROOM / 8, 2>,
                             narrow_rows<7, ROOM / 8, 2>>();
     else
-        return narrow_table<narrow_rows<1, std::is_integral<INPUT>::value ? ROOM / 4 : READ / 2, 2>,
+        return narrow_table<narrow_rows<1, is_from_integer<INPUT, SUM>() ? ROOM / 4 : READ / 2, 2>,
                             narrow_rows<2, ROOM / 2, 2>, narrow_rows<3, ROOM / 4, 2>,
-                            narrow_rows<4, std::is_integral<INPUT>::value ? ROOM / 4 : READ / 4, 2>,
+                            narrow_rows<4, is_from_integer<INPUT, SUM>() ? ROOM / 4 : READ / 4, 2>,
                             narrow_rows<5, ROOM / 8, 2>, narrow_rows<6, ROOM / 8, 2>, narrow_rows<7, ROOM / 8, 2>>();
 }
 
@@ -215,9 +215,14 @@ template <class SUM, bool BUFFERS> HOST_DEVICE constexpr auto even_table() {
                             narrow_rows<5, COUNT>, narrow_rows<6, COUNT / 2>, narrow_rows<7, COUNT>>();
 }
 
+/* Whether values are bytes that become sums of 4 bytes. */
+template <class INPUT, class SUM> HOST_DEVICE constexpr bool are_byte_sums() {
+    return sizeof(INPUT) == 1 && sizeof(SUM) == 4 && !is_from_integer<INPUT, SUM>();
+}
+
 /* Bytes with sums of 4 bytes are left out of buffered tiles: the bytes algorithm has all of them (choose/tuning.h). */
 template <class INPUT, class SUM, bool BUFFERS> HOST_DEVICE constexpr auto narrow_table_of() {
-    if constexpr (BUFFERS && sizeof(INPUT) == 1 && sizeof(SUM) == 4 && may_reorder<SUM>())
+    if constexpr (BUFFERS && are_byte_sums<INPUT, SUM>())
         return narrow_table<>();
     else if constexpr (BUFFERS && sizeof(INPUT) < sizeof(SUM) && sizeof(SUM) == 4 && !is_from_integer<INPUT, SUM>())
         return with_last<narrow_rows<12, 2 * LANE_BYTES / sizeof(SUM) / 16, 2>>(widened_table<INPUT, SUM>());

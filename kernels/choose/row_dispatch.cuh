@@ -67,7 +67,7 @@ static int run_rows_of(const kernel_pass &pass, const kernel_problem &problem, c
     typedef typename TYPES::Sum Sum;
     if (!rows_can(&problem) || !rows_are_aligned(&problem))
         return static_cast<int>(cudaErrorNotSupported);
-    if constexpr (sizeof(Input) == 1 && sizeof(Sum) == WORD_BYTES && may_reorder<Sum>())
+    if constexpr (are_byte_sums<Input, Sum>())
         if (are_byte_rows(&problem))
             return run_byte_rows(pass, launcher);
     if constexpr (std::is_same<Input, small_float>::value)

@@ -130,14 +130,14 @@ template <class INPUT, class SUM> HOST_DEVICE constexpr auto ragged_row_table() 
         return rows_of_4_bytes();
     else if constexpr (IN < 4)
         return rows_of_1_or_2_sums_of_8();
-    else if constexpr (IN == 4 && std::is_integral<SUM>::value)
-        return rows_of_4_sums_of_8();
-    else if constexpr (IN == 4)
+    else if constexpr (std::is_same<INPUT, float>::value)
         return rows_of_f32_sums_of_f64();
-    else if constexpr (std::is_integral<SUM>::value)
-        return rows_of_u64();
-    else
+    else if constexpr (IN == 4)
+        return rows_of_4_sums_of_8();
+    else if constexpr (std::is_same<SUM, double>::value)
         return rows_of_f64();
+    else
+        return rows_of_u64();
 }
 
 #endif

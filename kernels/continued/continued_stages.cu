@@ -324,10 +324,10 @@ int kernel_run_continued(const kernel_pass *pass, const kernel_continued *contin
     const int error = run_types(*pass, [&](auto types) {
         typedef typename decltype(types)::Input Input;
         typedef typename decltype(types)::Sum Sum;
-        if constexpr (may_reorder<Sum>() || input_traits<Input>::LOOSE)
-            return static_cast<int>(cudaErrorNotSupported);
-        else
+        if constexpr (std::is_floating_point<Input>::value)
             return run_continued<Input, Sum>(*pass, *continued, workspace);
+        else
+            return static_cast<int>(cudaErrorNotSupported);
     });
     if (error != static_cast<int>(cudaErrorNotSupported))
         return error;

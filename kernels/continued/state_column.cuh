@@ -5,7 +5,7 @@
 #define CONTINUED_STATE_COLUMN_CUH
 
 #include "state.h"
-#include "tile/sum.cuh"
+#include "tile/tree.cuh"
 
 /* Sums of floats, whose elements are the sums. */
 template <class SUM> struct sums_as_elements {

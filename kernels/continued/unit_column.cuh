@@ -5,7 +5,7 @@
 #define CONTINUED_UNIT_COLUMN_CUH
 
 #include "tile/shape.cuh"
-#include "tile/sum.cuh"
+#include "tile/tree.cuh"
 
 constexpr unsigned UNIT_EACH = UNIT_ROWS / WARP_LANES;
 constexpr unsigned COLUMN_WARPS = 8, COLUMN_THREADS = COLUMN_WARPS * WARP_LANES;

@@ -173,7 +173,7 @@ template <class OPS, tile_layout LAYOUT, class CELL> struct fused_tile {
         return OPS::get(memory.gathered + (digit << pass.log_across) + column);
     }
     template <int RULE> DEVICE static Element join(const Element &later, const Element &earlier) {
-        return OPS::template settle<RULE>(OPS::template after<RULE>(later, earlier));
+        return join_settled<OPS, RULE>()(earlier, later);
     }
 
     /* By the first warp, a lane a unit: the element of the longest aligned run of the tile's units that ends there. */

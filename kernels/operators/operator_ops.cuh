@@ -16,6 +16,7 @@
 #include "kernels.h"
 #include "linear_map.h"
 #include "tile/any_load.cuh"
+#include "tile/tree.cuh"
 
 /* The functions of private/linear_map.h, found by the type of the values. */
 template <class VALUE> struct map_algebra;
@@ -244,6 +245,20 @@ template <class VALUE> struct number_ops {
     }
     static HOST_DEVICE Value greatest() {
         return static_cast<Value>(~static_cast<typename std::make_unsigned<Value>::type>(0) >> 1);
+    }
+};
+
+/* Joins an element after the one above it; settled, as a block of units. */
+template <class OPS, int RULE> struct join_elements {
+    typedef typename OPS::Element Element;
+    DEVICE Element operator()(const Element &earlier, const Element &later) const {
+        return OPS::template after<RULE>(later, earlier);
+    }
+};
+template <class OPS, int RULE> struct join_settled {
+    typedef typename OPS::Element Element;
+    DEVICE Element operator()(const Element &earlier, const Element &later) const {
+        return OPS::template settle<RULE>(OPS::template after<RULE>(later, earlier));
     }
 };
 

@@ -51,7 +51,7 @@ template <class OPS> struct rounds_before {
     template <int RULE> DEVICE typename OPS::Value next(uint64_t round, typename OPS::Element total) {
         unsigned level = 0;
         for (; round >> level & 1; level++)
-            total = OPS::template settle<RULE>(OPS::template after<RULE>(total, waiting[level]));
+            total = join_settled<OPS, RULE>()(waiting[level], total);
         waiting[level] = total;
         const typename OPS::Value value = OPS::template apply<RULE>(total, begins[level]);
         for (unsigned below = 0; below <= level; below++)
@@ -119,7 +119,7 @@ template <class OPS, bool GOES_ON> struct sweep_block {
         return is_there && unit < place.end ? OPS::read(row_of(unit + 1)) : OPS::template identity<RULE>();
     }
     template <int RULE> DEVICE Element join(const Element &later, const Element &earlier) const {
-        return OPS::template settle<RULE>(OPS::template after<RULE>(later, earlier));
+        return join_settled<OPS, RULE>()(earlier, later);
     }
 
     /* Joins the elements of the parts to the elements of the longest aligned runs of parts that end with each. */
@@ -231,10 +231,7 @@ template <class OPS, int RULE> DEVICE void leave_blocks(const sweep_block<OPS, t
                 leave(level, OPS::get(block.element_of((unit >> level << level) / SWEEP_UNITS - 1)));
     }
     if (block.is_there && block.part == 0)
-        KEEP_LOOP
-    for (unsigned level = 0; level < SWEEP_LEVELS; level++)
-        if (round >> level & 1)
-            leave(log_round + level, before.waiting[level]);
+        each_digit_up(round, 0, SWEEP_LEVELS, [&](unsigned level) { leave(log_round + level, before.waiting[level]); });
 }
 
 template <class OPS, bool GOES_ON> KERNEL LAUNCH_BOUNDS(sweep_threads<typename OPS::Value>(), 1)

@@ -135,13 +135,6 @@ struct operator_tile {
             rows[k] = GOES_ON ? OPS::template after<RULE>(rows[k], rows[k - 1])
                               : OPS::template of_two_rows<RULE>(rows[k], rows[k - 1]);
     }
-    /* A row, or a run, after the one above it. */
-    template <int RULE> struct join_rows {
-        DEVICE Element operator()(const Element &earlier, const Element &later) const {
-            return OPS::template after<RULE>(later, earlier);
-        }
-    };
-
     /* What the kernel must know of a run that MAP_PLAIN was taken for, which looks at no resets. */
     template <int RULE> static HOST_DEVICE constexpr bool looks_away() { return OPS::HAS_FACTORS && RULE == MAP_PLAIN; }
     struct seen_factors {
@@ -167,7 +160,7 @@ struct operator_tile {
             for (unsigned k = 0; k < ROWS_AT_ONCE; k++)
                 seen.signs |= OPS::highest_bits(rows[k].factor);
             join_pairs<RULE>(rows);
-            tree_totals<ROWS_AT_ONCE, 2>(rows, join_rows<RULE>());
+            tree_totals<ROWS_AT_ONCE, 2>(rows, join_elements<OPS, RULE>());
             Element total = rows[ROWS_AT_ONCE - 1];
             if constexpr (looks_away<RULE>())
                 if (total.factor == 0) /* by a reset, or as it underflows */
@@ -238,7 +231,7 @@ struct operator_tile {
             for (unsigned part = 0; part < 1 << LOG_RUN_PARTS; part++) {
             rows_of<RULE>(part * ROWS_AT_ONCE, rows);
             join_pairs<RULE>(rows);
-            tree_scan<ROWS_AT_ONCE, 2>(rows, join_rows<RULE>());
+            tree_scan<ROWS_AT_ONCE, 2>(rows, join_elements<OPS, RULE>());
             UNROLL
             for (unsigned level = 0; level < LOG_RUN_PARTS; level++)
                 if ((part >> level & 1) != 0)
@@ -270,11 +263,7 @@ struct operator_tile {
         KEEP_LOOP
         for (unsigned row = 0; row < count % RUN_ROWS; row++) {
             Element total = one_row<RULE>(row);
-            unsigned level = 0;
-            KEEP_LOOP
-            for (; (row >> level & 1) != 0; level++)
-                total = OPS::template after<RULE>(total, runs[level]);
-            runs[level] = total;
+            push_total(row, runs, total, join_elements<OPS, RULE>());
         }
     }
 

@@ -14,7 +14,8 @@ template <class SUM> DEVICE uint32_t head_of(SUM value) {
 
 /* Whether a checked pass looks at its values. Widened values are known to be small. */
 template <class SHAPE> HOST_DEVICE constexpr bool looks_at_values() {
-    return sums_wrap<SHAPE>() && sizeof(typename SHAPE::Input) == sizeof(typename SHAPE::Sum);
+    typedef typename SHAPE::Sum Sum;
+    return is_checked<Sum>() && sizeof(typename SHAPE::Input) == sizeof(Sum);
 }
 
 /* Bits whose highest is the highest of a value's magnitude, given the value's head; one instruction where there is a
@@ -147,7 +148,7 @@ template <class SHAPE, class BASE, class TOTAL> DEVICE void check_tile(const til
                                                                        const tile_magnitude &magnitudes,
                                                                        const BASE &base, const TOTAL &total) {
     typedef typename SHAPE::Sum Sum;
-    if constexpr (sums_wrap<SHAPE>()) {
+    if constexpr (is_checked<Sum>()) {
         if (!pass.first_overflow)
             return;
         const stored_part part =

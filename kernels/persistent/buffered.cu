@@ -37,8 +37,7 @@ template <class SHAPE, results RESULTS, bool CHECKED> struct buffered_policy {
 
     /* Where the device can: whenever values are as wide as sums, as such rows can all be copied, and no register is
      * taken by a choice (f64 of 7 columns spills 28 bytes more for it); otherwise if the pass says so. */
-    static constexpr bool SKIPS_NAN =
-        std::is_same<Input, Sum>::value && !may_reorder<Sum>() && !are_tables<SHAPE>::value;
+    static constexpr bool SKIPS_NAN = std::is_same<Input, Sum>::value && !SHAPE::ADDS_ONCE && !are_tables<SHAPE>::value;
     static constexpr bool ABOVE = RESULTS != results::INCLUSIVE, MAY_PUT_ASIDE = ABOVE && has_few_registers<SHAPE>();
     static constexpr bool MAY_BULK_LOAD =
         loads_in_bulk<SHAPE, ABOVE>() && !(MAY_PUT_ASIDE && RESULTS == results::EXCLUSIVE);
@@ -163,7 +162,7 @@ template <class SHAPE, results RESULTS, bool CHECKED> struct buffered_policy {
     }
     DEVICE void write(unsigned due, Lane &) {
         const tile_place place = tile_place_of<SHAPE>(pass, due);
-        if constexpr (!sums_wrap<SHAPE>() && SHAPE::UNITS == 1)
+        if constexpr (!SHAPE::ADDS_ONCE && SHAPE::UNITS == 1)
             leave_end<SHAPE>(pass, state, exclusive(), place, buffered, block::prefixes());
         with_result<SHAPE::LOOSE>(pass.result, [&](auto kind) {
             constexpr value_kind KIND = decltype(kind)::value;
@@ -182,9 +181,6 @@ template <class SHAPE, results RESULTS, bool CHECKED> struct buffered_policy {
     }
 };
 
-/* Descriptor rows for partial tree sums: one per chunk when tiles chain, one per tree level otherwise. */
-static inline size_t block_rows(size_t chunks) { return chunks > TREE_LEVELS ? chunks : TREE_LEVELS; }
-
 /* The plan of a buffered pass, for the launcher. */
 template <class SHAPE> struct buffered_plan {
     typedef typename SHAPE::Sum Sum;
@@ -193,21 +189,18 @@ template <class SHAPE> struct buffered_plan {
     const size_t chunks, prefix_blocks, shared, needed;
 
     size_t pairs(unsigned most) const {
-        const bool chain = !may_reorder<Sum>() && !are_few_prefix_blocks(prefix_blocks, most);
+        const bool chain = !are_few_prefix_blocks(prefix_blocks, most);
         return shared_pairs(chunks, SHAPE::SHARES, pass.columns, sizeof(Sum), pass.first_overflow,
-                            chain ? block_rows(chunks) : 0);
+                            chain ? tree_state<Sum>::block_rows(chunks) : 0);
     }
     pass_state<Sum> state(const persistent_call &call, unsigned, unsigned, size_t) const {
-        pass_state<Sum> state = call.state_of_chunks<Sum>(pass, chunks * SHAPE::SHARES, block_rows(chunks));
-        if constexpr (!may_reorder<Sum>())
-            state.carry_state = call.carry_state_of<Sum>(SHAPE::TILE_ROWS * SHAPE::SHARES);
+        pass_state<Sum> state =
+            call.state_of_chunks<Sum>(pass, chunks * SHAPE::SHARES, tree_state<Sum>::block_rows(chunks));
+        state.go_on_from(call.carry_state_of<Sum>(SHAPE::TILE_ROWS * SHAPE::SHARES));
         return state;
     }
     last_rows<Sum> lasts(const persistent_call &call) const {
-        if constexpr (may_reorder<Sum>())
-            return last_rows<Sum>{};
-        else
-            return call.lasts_of<Sum>(state(call, 0, 0, 0).lasts, pass, chunks, SHAPE::TILE_ROWS * SHAPE::SHARES);
+        return call.lasts_of<Sum>(state(call, 0, 0, 0).last_rows(), pass, chunks, SHAPE::TILE_ROWS * SHAPE::SHARES);
     }
     checked_prefixes<Sum> prefixes(const pass_state<Sum> &state) const {
         return checked_prefixes<Sum>{state.prefixes, SHAPE::SHARES * pass.columns, SHAPE::TILE_ROWS * SHAPE::SHARES,
@@ -229,7 +222,7 @@ template <class SHAPE> HOST_DEVICE constexpr bool makes_either() {
     if (is_from_integer<typename SHAPE::Input, Sum>())
         return false;
     if (SHAPE::VECTOR == 1)
-        return sums_wrap<SHAPE>() || (SHAPE::LOOSE && SHAPE::LANES > 1);
+        return SHAPE::ADDS_ONCE || (SHAPE::LOOSE && SHAPE::LANES > 1);
     return !has_few_registers<SHAPE>() && SHAPE::LANES == 1 && (SHAPE::COLUMNS < 4 || SHAPE::COLUMNS == 5);
 }
 
@@ -334,7 +327,7 @@ size_t algorithm_buffered::workspace(const kernel_pass *pass) {
     const bool floats = type_is_float(pass->out_type);
     return COUNTER_BYTES +
            sizeof(word_pair) * shared_pairs(chunks, shares, pass->columns, element, pass->first_overflow,
-                                            floats ? block_rows(chunks) : 0) +
+                                            floats ? tree_state<float>::block_rows(chunks) : 0) +
            (floats && pass->exclusive ? chunks * pass->columns * element : 0);
 }
 #endif

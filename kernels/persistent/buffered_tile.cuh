@@ -214,7 +214,7 @@ template <class SHAPE> constexpr unsigned PREFIX_ROWS = SHAPE::SHARES > 1 ? SHAP
 template <class SHAPE> using tile_prefixes = warp_row<SHAPE>[PREFIX_ROWS<SHAPE>];
 
 /* Integers wrap: to them it is all one sum, the prefix. Floats take one level of the tree after the other. */
-template <class SHAPE> HOST_DEVICE constexpr bool takes_left() { return SHAPE::SHARES > 1 && !sums_wrap<SHAPE>(); }
+template <class SHAPE> HOST_DEVICE constexpr bool takes_left() { return SHAPE::SHARES > 1 && !SHAPE::ADDS_ONCE; }
 template <class SHAPE> DEVICE void lane_prefix_of(const tile_place &place, const tile_prefixes<SHAPE> &prefixes,
                                                   unsigned step, typename SHAPE::Sum (&prefix)[SHAPE::COLUMNS]) {
     lane_prefix<SHAPE>(place, prefixes[unit_of_step<SHAPE>(step)], prefix);

@@ -25,7 +25,7 @@ template <unsigned TURN_COLUMNS_, unsigned LANES_, unsigned STEPS_, unsigned BLO
     static constexpr unsigned THREADS = ROW_THREADS, WARPS = THREADS / WARP_LANES;
     static constexpr unsigned LANES = LANES_, PARTS = WARP_LANES / LANES, STEPS = STEPS_, STRIP_ROWS = PARTS * STEPS;
     static constexpr unsigned STRIP_LANES = WARP_LANES, STRIPS = WARPS, UNITS = 1, UNIT_STRIPS = STRIPS;
-    static constexpr bool APART = false, PIECES = false, DENSE = false, LOOSE = false;
+    static constexpr bool APART = false, PIECES = false, DENSE = false, LOOSE = false, ADDS_ONCE = true;
     static constexpr unsigned COUNT = WORD_BYTES, UNIT = COUNT; /* columns of a lane */
     static constexpr unsigned TILE_ROWS = WARPS * STRIP_ROWS, SHARES = UNIT_ROWS / (WARPS * STEPS);
     static constexpr unsigned PREFIX_BLOCKS_ALONE = 7, KEPT_ROWS = 0;

@@ -2,8 +2,6 @@
 #ifndef PERSISTENT_LAUNCH_PERSISTENT_CUH
 #define PERSISTENT_LAUNCH_PERSISTENT_CUH
 
-#include <type_traits>
-
 #include "overflow/after_pass.cuh"
 #include "persistent/persistent_pass.cuh"
 #include "tile/first_rows.cuh"
@@ -96,10 +94,7 @@ struct persistent_call {
         state.totals = state.prefixes + pass.columns;
         if (pass.first_overflow)
             state.magnitudes = reinterpret_cast<uint32_t *>(state.totals + rows * pass.columns);
-        if constexpr (!may_reorder<SUM>()) {
-            state.blocks = state.totals + rows * pass.columns;
-            state.lasts = reinterpret_cast<SUM *>(state.blocks + blocks * pass.columns);
-        }
+        state.put_blocks(state.totals + rows * pass.columns, blocks * pass.columns);
         return state;
     }
 
@@ -110,7 +105,7 @@ struct persistent_call {
         const unsigned groups = static_cast<unsigned>((pass.columns + WARP_LANES - 1) / WARP_LANES);
         const size_t threads = from.chunks * groups * WARP_LANES;
         const unsigned blocks = static_cast<unsigned>((threads + CHECK_THREADS - 1) / CHECK_THREADS);
-        if constexpr (std::is_integral<SUM>::value) {
+        if constexpr (is_checked<SUM>()) {
             return launch_early(overflow_check_kernel<INPUT, SUM>, blocks, CHECK_THREADS, 0, stream, pass,
                                 from.prefixes, magnitudes, from.apart, from.chunk_rows, from.chunks, groups);
         }

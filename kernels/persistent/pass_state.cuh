@@ -6,22 +6,57 @@
 
 #include "persistent/descriptors/tile_descriptor.cuh"
 #include "persistent/stage2/tree_sums.cuh"
-#include "tile/sum.cuh"
 
-/* Additional memory for floats. blocks: rows of columns; in a chain, for each chunk the total of the largest block of
- * chunks that ends with it; or else the waiting blocks of wide stage 2 (stage2/prefix_wide.cuh). lasts: the end of each
- * chunk, if results are exclusive (tile/first_rows.cuh). */
-template <class SUM, bool WRAPS = may_reorder<SUM>()> struct float_state {
+/* The chunks whose totals stage 2 scans, by their numbers in the tree. */
+struct chunk_range {
+    unsigned begin, end;
+};
+
+/* What sums in the tree's order need beside descriptors. blocks: rows of columns; in a chain, for each chunk the total
+ * of the largest block of chunks that ends with it; or else the waiting blocks of wide stage 2
+ * (stage2/prefix_wide.cuh). lasts: the end of each chunk, if results are exclusive (tile/first_rows.cuh). The last
+ * chunk's total is not used. */
+template <class SUM, bool IN_ANY_ORDER = may_reorder<SUM>()> struct tree_state {
     tile_descriptor<SUM> *blocks;
     SUM *lasts;
     tree_carry<SUM> carry_state;
+
+    static size_t block_rows(size_t chunks) { return chunks > TREE_LEVELS ? chunks : TREE_LEVELS; }
+    SUM *last_rows() const { return lasts; }
+    void put_last_rows(SUM *rows) { lasts = rows; }
+    void put_blocks(tile_descriptor<SUM> *memory, size_t count) {
+        blocks = memory;
+        lasts = reinterpret_cast<SUM *>(memory + count);
+    }
+    void go_on_from(const tree_carry<SUM> &state) { carry_state = state; }
+
+    DEVICE bool goes_on() const { return carry_state.first; }
+    DEVICE unsigned chunks_before() const { return carry_state.chunks_before(); }
+    DEVICE SUM carried_prefix(size_t columns, size_t column) const {
+        return carry_column<SUM>(carry_state, columns, column).prefix();
+    }
+    DEVICE chunk_range chunks_to_add(unsigned chunks) const {
+        const unsigned before = carry_state.chunks_before();
+        return chunk_range{before, before + chunks - 1};
+    }
 };
-template <class SUM> struct float_state<SUM, true> {};
+template <class SUM> struct tree_state<SUM, true> {
+    static size_t block_rows(size_t) { return 0; }
+    SUM *last_rows() const { return nullptr; }
+    void put_last_rows(SUM *) {}
+    void put_blocks(tile_descriptor<SUM> *, size_t) {}
+    void go_on_from(const tree_carry<SUM> &) {}
+
+    DEVICE bool goes_on() const { return false; }
+    DEVICE unsigned chunks_before() const { return 0; }
+    DEVICE SUM carried_prefix(size_t, size_t) const { return SUM(0); }
+    DEVICE chunk_range chunks_to_add(unsigned chunks) const { return chunk_range{0, chunks}; }
+};
 
 /* Descriptors are a row of columns for each tile that shares a chunk, all zeros at the beginning, and before them a row
  * for the first prefix. A chunk's last total is read by one block of stage 2 alone: the next chunk's prefix takes its
  * place, which keeps descriptors few, as all of them go to memory in the end. */
-template <class SUM> struct pass_state : float_state<SUM> {
+template <class SUM> struct pass_state : tree_state<SUM> {
     uint32_t *tile_counter;
     uint32_t *parts; /* for each prefix block the number of its multiprocessor */
     tile_descriptor<SUM> *totals;
@@ -30,6 +65,11 @@ template <class SUM> struct pass_state : float_state<SUM> {
     const SUM *carry_in;
     SUM *carry_out;
     uint32_t *magnitudes; /* of each chunk's values (overflow/in_tile.cuh); NULL: not wanted */
+
+    /* The prefix of the first chunk in one column. */
+    DEVICE SUM first_prefix(size_t columns, size_t column) const {
+        return this->goes_on() ? this->carried_prefix(columns, column) : load_carry(carry_in, column);
+    }
 };
 
 /* The state of a pass whose descriptors are a ring (descriptors/descriptor_ring.cuh): totals has a row for each tile of
@@ -39,28 +79,6 @@ template <class SUM> struct ring_state : pass_state<SUM> {
     unsigned ring;  /* chunks, at least 2 */
     tile_descriptor<SUM> *all_prefixes; /* of all chunks, once more; need not be cleared; NULL: no check wants them */
 };
-
-/* The chunks whose totals stage 2 scans, by their numbers in the tree: of floats all but the last one, whose total is
- * not used. */
-struct chunk_range {
-    unsigned begin, end;
-};
-template <class SUM> DEVICE chunk_range chunks_to_add(const pass_state<SUM> &state, unsigned chunks) {
-    if constexpr (may_reorder<SUM>()) {
-        return chunk_range{0, chunks};
-    } else {
-        const unsigned before = state.carry_state.chunks_before();
-        return chunk_range{before, before + chunks - 1};
-    }
-}
-
-/* The prefix of the first chunk in one column. */
-template <class SUM> DEVICE SUM first_prefix(const pass_state<SUM> &state, size_t columns, size_t column) {
-    if constexpr (!may_reorder<SUM>())
-        if (state.carry_state.first)
-            return carry_column<SUM>(state.carry_state, columns, column).prefix();
-    return load_carry(state.carry_in, column);
-}
 
 constexpr unsigned NO_TILE = 0xffffffffu;
 

@@ -48,7 +48,7 @@ struct row_shape {
     typedef typename strip_sum<INPUT, SUM>::type Inner;
     static constexpr bool APART = KIND != row_kind::VECTORS, PIECES = KIND == row_kind::PIECES;
     static constexpr bool DENSE = KIND == row_kind::DENSE;
-    static constexpr bool LOOSE = input_traits<INPUT>::LOOSE;
+    static constexpr bool LOOSE = input_traits<INPUT>::LOOSE, ADDS_ONCE = may_reorder<SUM>(); /* as in tile_shape */
     static constexpr unsigned COUNT = COUNT_, UNIT = APART ? 1 : COUNT; /* columns that are one access */
     static constexpr unsigned STRIP_LANES = STRIP_LANES_, STRIPS = STRIPS_, STRIP_ROWS = STRIP_ROWS_;
     static constexpr unsigned OWN_WARPS = (STRIPS * STRIP_LANES + WARP_LANES - 1) / WARP_LANES;
@@ -58,9 +58,8 @@ struct row_shape {
     static constexpr unsigned CHUNK =
         !DENSE && STRIP_LANES * COUNT * sizeof(Sum) < LINE_BYTES ? 2 * UNIT_ROWS : UNIT_ROWS; /* rows, at least */
     static constexpr unsigned SHARES = CHUNK > TILE_ROWS ? CHUNK / TILE_ROWS : 1;             /* tiles of a chunk */
-    static constexpr unsigned UNITS =
-        !std::is_integral<Sum>::value && TILE_ROWS > UNIT_ROWS ? TILE_ROWS / UNIT_ROWS : 1; /* of a tile */
-    static constexpr unsigned UNIT_STRIPS = STRIPS / UNITS;                                 /* of a tile's unit */
+    static constexpr unsigned UNITS = !ADDS_ONCE && TILE_ROWS > UNIT_ROWS ? TILE_ROWS / UNIT_ROWS : 1; /* of a tile */
+    static constexpr unsigned UNIT_STRIPS = STRIPS / UNITS;            /* of a tile's unit */
     static constexpr unsigned KEPT_ROWS = TILE_ROWS, BLOCKS = BLOCKS_; /* in shared memory; of a multiprocessor */
     static constexpr unsigned TURN_COLUMNS = TURN_COLUMNS_,
                               TURN_CHUNKS = SHARES < TURN_DESCRIPTORS ? TURN_DESCRIPTORS / SHARES : 1;
@@ -71,9 +70,9 @@ struct row_shape {
         APART && COUNT <= (sizeof(Sum) == 4 ? 4 : 1) && !(DENSE && sizeof(Sum) == 8 && BLOCKS * THREADS >= 768) ? 8 : 4;
     static_assert(DENSE || WARP_LANES * COUNT <= THREADS, "a thread for each column");
     static_assert(DENSE ? COUNT == 1 : STRIP_LANES == WARP_LANES || COUNT == 1, "columns lie a warp apart");
-    static_assert(!DENSE || (!std::is_integral<Sum>::value && STRIPS <= WARP_LANES), "no check; a lane a strip");
+    static_assert(!DENSE || (!ADDS_ONCE && STRIPS <= WARP_LANES), "no check; a lane a strip");
     static_assert(!DENSE || THREADS * STRIP_LANES <= 1 << 16, "a product is a quotient");
-    static_assert(std::is_integral<Sum>::value || TILE_ROWS * SHARES == UNITS * UNIT_ROWS, "whole units");
+    static_assert(ADDS_ONCE || TILE_ROWS * SHARES == UNITS * UNIT_ROWS, "whole units");
     static_assert(UNITS == 1 || SHARES == 1, "the seeds of units are made in the tile");
     static_assert(std::is_same<Inner, Sum>::value ||
                       levels_of(STRIP_ROWS) + 8 * sizeof(Input) <= std::numeric_limits<Sum>::digits,
@@ -272,7 +271,7 @@ DEVICE inner_vector<SHAPE> rows_total(const row_memory<SHAPE> &memory, unsigned 
 /* The total of all rows of a strip. Integers wrap, so that many rows may be added up in a loop. */
 template <class SHAPE, value_kind KIND>
 DEVICE inner_vector<SHAPE> strip_total(const row_memory<SHAPE> &memory, unsigned lane, const row_input<SHAPE> *at) {
-    constexpr bool MANY = SHAPE::STRIP_ROWS > MOST_UNROLLED && std::is_integral<typename SHAPE::Inner>::value;
+    constexpr bool MANY = SHAPE::STRIP_ROWS > MOST_UNROLLED && may_reorder<typename SHAPE::Inner>();
     constexpr unsigned ROWS = MANY ? SHAPE::ROWS_AT_ONCE : SHAPE::STRIP_ROWS;
     inner_vector<SHAPE> total = rows_total<SHAPE, KIND, ROWS>(memory, lane, at);
     KEEP_LOOP
@@ -346,15 +345,13 @@ template <class SHAPE> DEVICE typename SHAPE::Sum total_of_rows(const row_memory
     UNROLL
     for (unsigned strip = 0; strip < SHAPE::STRIPS; strip++)
         part[strip] = totals[strip * across];
-    UNROLL
-    for (unsigned half = 1; half < SHAPE::STRIPS; half *= 2)
-        UNROLL
-    for (unsigned last = 2 * half - 1; last < SHAPE::STRIPS; last += 2 * half) {
-        part[last] = part[last - half] + part[last];
-        if (2 * half <= SHAPE::UNIT_STRIPS &&
-            (last + 1 < SHAPE::STRIPS || (!may_reorder<Sum>() && 2 * half == SHAPE::UNIT_STRIPS)))
+    walk_totals<SHAPE::STRIPS>([&](unsigned left, unsigned last) {
+        const unsigned both = 2 * (last - left);
+        part[last] = part[left] + part[last];
+        if (both <= SHAPE::UNIT_STRIPS &&
+            (last + 1 < SHAPE::STRIPS || (!SHAPE::ADDS_ONCE && both == SHAPE::UNIT_STRIPS)))
             totals[last * across] = part[last];
-    }
+    });
     return part[SHAPE::STRIPS - 1];
 }
 

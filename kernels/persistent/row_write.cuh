@@ -34,14 +34,9 @@ DEVICE void take_end_above(const row_memory<SHAPE> &memory, unsigned lane, row_v
                  before);
 }
 
-/* tree_scan() of rows, which are joined in place: by tree_scan() itself, ptxas gets other code. */
+/* The scan of rows, which are joined in place: by tree_scan(), ptxas gets other code. */
 template <unsigned ROWS, class VECTOR> DEVICE void scan_rows(VECTOR (&sums)[ROWS]) {
-    UNROLL
-    for (unsigned half = 1; half < ROWS; half *= 2)
-        UNROLL
-    for (unsigned row = 0; row < ROWS; row++)
-        if (row & half)
-            add_to_right(sums[(row & ~(2 * half - 1)) + half - 1], sums[row]);
+    walk_scan<ROWS>([&](unsigned above, unsigned row) { add_to_right(sums[above], sums[row]); });
 }
 
 /* The sums of a group of rows in its strip, given the integers of its rows, scanned, and their sum above the group,
@@ -108,7 +103,7 @@ DEVICE void write_lane(const tile_pass &pass, bool exclusive, const row_place &p
         before.at[c] = sum_identity<Sum>();
     const unsigned own = SHAPE::DENSE ? strip_number(memory) : 0; /* it takes three instructions to be found anew */
     const auto strip = [&] { return SHAPE::DENSE ? own : strip_number(memory); };
-    if (exclusive || std::is_integral<Sum>::value)
+    if (exclusive || SHAPE::ADDS_ONCE)
         add_lefts(place, memory, strip(), lane, [&](const vector &left) { add_to_right(left, before); });
     if (SHAPE::UNITS > 2 && exclusive)
         take_end_above(memory, lane, before);
@@ -128,7 +123,7 @@ DEVICE void write_lane(const tile_pass &pass, bool exclusive, const row_place &p
                 sums[row] = get_columns<SHAPE, KIND>(memory, lane, from);
             scan_rows(sums);
         }
-        if constexpr (std::is_integral<Sum>::value) { /* which wrap: all that is above is one sum */
+        if constexpr (SHAPE::ADDS_ONCE) {
             UNROLL
             for (unsigned row = 0; row < ROWS; row++)
                 add_to_right(before, sums[row]);

@@ -23,8 +23,8 @@ template <class SHAPE> HOST_DEVICE constexpr bool has_exclusive() {
     typedef typename SHAPE::Input Input;
     typedef typename SHAPE::Sum Sum;
     const bool is_ragged = SHAPE::APART && !SHAPE::PIECES;
-    return SHAPE::KEPT_ROWS == 0 || (is_ragged && (std::is_same<Input, Sum>::value || input_traits<Input>::LOOSE) &&
-                                     !std::is_integral<Sum>::value);
+    return SHAPE::KEPT_ROWS == 0 ||
+           (is_ragged && (std::is_same<Input, Sum>::value || input_traits<Input>::LOOSE) && !SHAPE::ADDS_ONCE);
 }
 
 template <class SHAPE, results RESULTS> struct rows_policy {
@@ -33,7 +33,7 @@ template <class SHAPE, results RESULTS> struct rows_policy {
     typedef ring_state<Sum> State;
     static constexpr unsigned THREADS = SHAPE::THREADS, BLOCKS = SHAPE::BLOCKS, LAG = 0;
     static constexpr unsigned PREFIX_BLOCKS_ALONE = SHAPE::PREFIX_BLOCKS_ALONE;
-    static constexpr bool CHAINS = false, MAY_CHECK = std::is_integral<Sum>::value;
+    static constexpr bool CHAINS = false, MAY_CHECK = is_checked<Sum>();
     static constexpr bool BULK_LOADS = SHAPE::KEPT_ROWS > 0;
 
     /* A lane's part of a tile in registers. */
@@ -120,7 +120,7 @@ template <class SHAPE, results RESULTS> struct rows_policy {
         block_barrier();
         if (thread_index() == 0)
             atomic_add(done_counter(state, slot_of<SHAPE>(state, lane.place), panel_of(lane.place), pass.panels), 1u);
-        if constexpr (!may_reorder<Sum>())
+        if constexpr (!SHAPE::ADDS_ONCE)
             leave_last_row<SHAPE>(pass, state, exclusive(), lane.place, memory);
     }
     DEVICE void fetch(unsigned, bool) {}
@@ -199,10 +199,9 @@ template <class SHAPE> struct rows_plan {
         state.prefixes = state.totals + length * SHAPE::SHARES * pass.columns;
         state.done = reinterpret_cast<uint32_t *>(state.prefixes + length * pass.columns);
         state.all_prefixes = nullptr;
-        if constexpr (!may_reorder<Sum>()) {
-            state.lasts = last_rows_in(call.workspace);
-            state.carry_state = call.carry_state_of<Sum>(CHUNK_ROWS);
-        } else if (pass.first_overflow) {
+        state.put_last_rows(last_rows_in(call.workspace));
+        state.go_on_from(call.carry_state_of<Sum>(CHUNK_ROWS));
+        if (is_checked<Sum>() && pass.first_overflow) {
             state.magnitudes = state.done + length * made.panels;
             state.all_prefixes = state.totals + cleared * sizeof(word_pair) / sizeof(tile_descriptor<Sum>);
         }
@@ -226,14 +225,13 @@ struct rows_launcher {
     const kernel_pass &pass;
     const persistent_call &call;
     template <class SHAPE> int run(const tile_pass &made) const {
-        typedef typename SHAPE::Sum Sum;
         static_assert(SHAPE::SHARES <= MOST_SHARES, "room in the workspace");
         const size_t rows = (pass.rows + SHAPE::TILE_ROWS - 1) / SHAPE::TILE_ROWS;
         const size_t prefix_blocks = (pass.columns + SHAPE::TURN_COLUMNS - 1) / SHAPE::TURN_COLUMNS;
         const size_t tile = row_memory_bytes<SHAPE>(row_pitch<SHAPE>(made)), turns = sizeof(turn_block<SHAPE>);
         const size_t shared = tile > turns ? tile : turns, chunk = rows_plan<SHAPE>::CHUNK_ROWS;
         if (rows > INT32_MAX / made.panels || (call.carry_state && chunk > pass.chunk_rows) ||
-            (!may_reorder<Sum>() && rows / SHAPE::SHARES / turn_block<SHAPE>::CHUNKS >> TURN_LEVELS != 0))
+            (!SHAPE::ADDS_ONCE && rows / SHAPE::SHARES / turn_block<SHAPE>::CHUNKS >> TURN_LEVELS != 0))
             return static_cast<int>(cudaErrorNotSupported);
         const rows_plan<SHAPE> plan = {pass,
                                        made,

@@ -10,7 +10,7 @@ template <class SUM> struct prefix_table { SUM *rows; /* `columns` sums each */ 
 template <class SHAPE> struct prefix_from_table : resident_block<SHAPE, prefix_table<typename SHAPE::Sum>> {
     typedef typename SHAPE::Sum Sum;
     static constexpr bool EITHER =
-        sums_wrap<SHAPE>() && (SHAPE::LANES > 1 || SHAPE::ROWS > 1); /* or else u32 of 4 columns spill 80 bytes */
+        SHAPE::ADDS_ONCE && (SHAPE::LANES > 1 || SHAPE::ROWS > 1); /* or else u32 of 4 columns spill 80 bytes */
     static constexpr unsigned ACROSS = power_of_two_above(SHAPE::PANEL);
     static constexpr unsigned TABLE_UNITS = in_units<SHAPE>::UNITS; /* rows of the table that are the tile's */
     Sum own = Sum(0);

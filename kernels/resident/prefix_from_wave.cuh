@@ -8,7 +8,7 @@
 template <class SHAPE, unsigned SHARES, bool SHARED = (SHARES > 1)> struct prefix_from_wave
     : resident_block<SHAPE, wave_state<typename SHAPE::Sum>, wave_held<SHAPE, SHARES>> {
     typedef typename SHAPE::Sum Sum;
-    static constexpr bool EITHER = sums_wrap<SHAPE>() && is_rare<SHAPE>();
+    static constexpr bool EITHER = SHAPE::ADDS_ONCE && is_rare<SHAPE>();
     /* Totals that are published before the tile is scanned are made twice, but no block waits for the scan. That is
      * less where few columns have quarters of chunks, and more elsewhere (docs/tuning.md#wave). */
     static constexpr bool PUBLISHES_FIRST = SHARED && SHAPE::LANES == 1;
@@ -57,7 +57,7 @@ template <class SHAPE, unsigned SHARES, bool SHARED = (SHARES > 1)> struct prefi
     DEVICE void prefix(const tile_place &, tile_values<SHAPE> &values) {
         wave_gather<SHAPE, SHARES>(this->pass, this->state, this->row, this->panel, tag, this->shared, chunks());
         block_barrier();
-        if constexpr (sums_wrap<SHAPE>())
+        if constexpr (SHAPE::ADDS_ONCE)
             wave_fold<SHAPE, SHARES>(this->pass, this->state, this->row, this->panel, this->shared, chunks());
         else
             wave_fold_tree<SHAPE, SHARES>(this->pass, this->state, this->row, this->panel, this->shared, chunks());

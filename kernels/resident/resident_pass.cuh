@@ -203,7 +203,7 @@ template <class SHAPE, class PREFIX, results RESULTS> KERNEL LAUNCH_BOUNDS(BLOCK
  * few lanes. So have integers of 1 and of 4 columns that are as wide as their sums, where it is worth 0.1 to 0.3 us of
  * a small table. Widened integers, and values of ANY type, have one for both. */
 template <class SHAPE, class PREFIX> static auto resident_kernel_for(const tile_pass &pass) {
-    if constexpr (SHAPE::ANY || PREFIX::EITHER || (SHAPE::WIDENED && (sums_wrap<SHAPE>() || SHAPE::LANES <= 4)))
+    if constexpr (SHAPE::ANY || PREFIX::EITHER || (SHAPE::WIDENED && (SHAPE::ADDS_ONCE || SHAPE::LANES <= 4)))
         return resident_kernel<SHAPE, PREFIX, results::EITHER>;
     else
         return pass.exclusive ? resident_kernel<SHAPE, PREFIX, results::EXCLUSIVE>

@@ -47,16 +47,16 @@ struct wave_launcher {
     template <class SHAPE, unsigned OF> int run_shares(const tile_pass &pass) const {
         typedef typename SHAPE::Sum Sum;
         typedef typename SHAPE::template share<OF> share;
-        constexpr unsigned SHARES = sums_wrap<SHAPE>()             ? OF
+        constexpr unsigned SHARES = SHAPE::ADDS_ONCE               ? OF
                                     : share::TILE_ROWS < UNIT_ROWS ? UNIT_ROWS / share::TILE_ROWS
                                                                    : 1;
         const auto kernel = resident_kernel_for<share, prefix_from_wave<share, SHARES, (OF > 1)>>(pass);
         const size_t rows = (pass.rows + share::TILE_ROWS - 1) / share::TILE_ROWS, blocks = rows * pass.panels;
-        const size_t pitch = wave_length<Sum>(static_cast<unsigned>(rows / SHARES)) + 16 / sizeof(Sum);
+        const size_t pitch = wave_length<share>(static_cast<unsigned>(rows / SHARES)) + 16 / sizeof(Sum);
         const size_t chunks = pitch * sizeof(warp_row<share>);
         const size_t shared = chunks > staging_bytes<share>() ? chunks : staging_bytes<share>();
         unsigned most;
-        if (shared > MOST_WAVE_BYTES || (!sums_wrap<SHAPE>() && rows / SHARES >= MOST_TREE_CHUNKS))
+        if (shared > MOST_WAVE_BYTES || (!SHAPE::ADDS_ONCE && rows / SHARES >= MOST_TREE_CHUNKS))
             return static_cast<int>(cudaErrorNotSupported);
         int error = resident_blocks(kernel, BLOCK_THREADS, shared, &most);
         if (error != 0)

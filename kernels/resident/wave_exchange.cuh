@@ -138,14 +138,10 @@ template <class INPUT, class SUM> DEVICE void make_totals_alone(wave_missing<INP
         KEEP_LOOP
         for (unsigned row = 0; row < missing.tile_rows; row++) {
             const size_t at = size_t(tile) * missing.tile_rows + row;
-            unsigned level = 0;
             sum = at < missing.rows
                       ? sum_of_value<SUM>(missing.from[static_cast<ptrdiff_t>(at) * missing.stride], missing.kind)
                       : sum_identity<SUM>();
-            KEEP_LOOP
-            for (; (row >> level & 1) != 0; level++)
-                sum = combine(left[level], sum);
-            left[level] = sum;
+            push_total(row, left, sum);
         }
         store_pair_relaxed(missing.descriptors + tile * missing.columns, tagged(sum, missing.tag));
     }
@@ -208,10 +204,10 @@ template <class SUM> struct wave_batch {
 constexpr unsigned TREE_EACH = 8, TREE_ROUND = TREE_EACH * WARP_LANES, MOST_TREE_CHUNKS = 2 * TREE_ROUND;
 
 /* How many totals of a column are in shared memory: they are filled up with what changes no sum. */
-template <class SUM> HOST_DEVICE unsigned wave_length(unsigned chunks) {
-    if (!may_reorder<SUM>())
+template <class SHAPE> HOST_DEVICE unsigned wave_length(unsigned chunks) {
+    if (!SHAPE::ADDS_ONCE)
         return (chunks / TREE_EACH + 1) * TREE_EACH;
-    constexpr unsigned BATCH = wave_batch<SUM>::TOTALS;
+    constexpr unsigned BATCH = wave_batch<typename SHAPE::Sum>::TOTALS;
     return (chunks + 2 * BATCH - 1) / (2 * BATCH) * (2 * BATCH) + BATCH;
 }
 
@@ -230,7 +226,7 @@ DEVICE void wave_gather(const tile_pass &pass, const wave_state<typename SHAPE::
         else
             shared.prefixes[0][lane.in_panel] = wait_for_tagged<Sum>(&state.descriptors[lane.column], tag);
     }
-    const unsigned end = wave_length<Sum>(chunk);
+    const unsigned end = wave_length<SHAPE>(chunk);
     for (unsigned first = lane.down * AT_ONCE; lane.active && first < end; first += lane.DOWN * AT_ONCE) {
         Sum values[AT_ONCE * SHARES];
         wave_look<SHAPE>(pass, state, lane.column, first * SHARES, row, tag, values);

@@ -164,16 +164,13 @@ template <class OPS> struct segment_column {
         for (unsigned k = 0; k < RUN; k++)
             values[k] = OPS::join(value, values[k]);
     }
-    struct join_rows {
-        DEVICE Value operator()(Value earlier, Value later) const { return OPS::join(earlier, later); }
-    };
     /* Sums within pieces. */
     template <unsigned RUN> DEVICE void scan_runs(uint32_t run, Value (&values)[RUN]) {
         const unsigned number = number_of_run(run);
         const bool goes_on = lane == WARP_LANES - 1 && rows_of_run(run) > 0 && !run_is_last(run);
         const unsigned next = warp_shuffle(WARP_ALL, goes_on ? number + 1 : 0, WARP_LANES - 1);
         const unsigned depth = bit_width(warp_or(WARP_ALL, number) | next % PIECE_RUNS);
-        tree_scan<RUN>(values, join_rows());
+        tree_scan<RUN>(values, join_values<OPS>());
         UNROLL
         for (unsigned k = 0; k < PIECE_RUN_BITS; k++) {
             if (k >= depth)

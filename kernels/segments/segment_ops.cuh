@@ -8,7 +8,7 @@
 template <int OPERATION, class VALUE> struct segment_ops {
     typedef VALUE Value;
     static constexpr bool IS_SUM = OPERATION == KERNEL_SUM;
-    static constexpr bool CHECKS_OVERFLOW = IS_SUM && may_reorder<VALUE>();
+    static constexpr bool CHECKS_OVERFLOW = IS_SUM && is_checked<VALUE>(), ADDS_ONCE = may_reorder<VALUE>();
 
     /* `later` follows `earlier` in the table. */
     static DEVICE Value join(Value earlier, Value later) {
@@ -31,6 +31,11 @@ template <int OPERATION, class VALUE> struct segment_ops {
         else
             return nothing();
     }
+};
+
+template <class OPS> struct join_values {
+    typedef typename OPS::Value Value;
+    DEVICE Value operator()(Value earlier, Value later) const { return OPS::join(earlier, later); }
 };
 
 /* Calls run(OPS()) for the operation on values that are kept as that type. Integers that wrap are unsigned ones. */

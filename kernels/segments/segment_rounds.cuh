@@ -46,17 +46,14 @@ template <class OPS, segment_form FORM> struct segment_results : segment_tile<OP
     typedef typename tile::vector vector;
     DEVICE segment_results(const segment_pass &pass_, unsigned char *memory) : tile(pass_, memory) {}
 
-    struct join_rows {
-        DEVICE Value operator()(Value earlier, Value later) const { return OPS::join(earlier, later); }
-    };
     DEVICE static void scan_run(bool is_long, run_values &values) {
         UNROLL
         for (unsigned c = 0; c < COLUMNS; c++) {
             Value *const upper = values[c], *const lower = upper + RUN_OF_PIECE / 2;
-            tree_scan<RUN_OF_PIECE / 2>(upper, join_rows());
+            tree_scan<RUN_OF_PIECE / 2>(upper, join_values<OPS>());
             if (!is_long)
                 continue;
-            tree_scan<RUN_OF_PIECE / 2>(lower, join_rows());
+            tree_scan<RUN_OF_PIECE / 2>(lower, join_values<OPS>());
             UNROLL
             for (unsigned k = RUN_OF_PIECE / 2; k < RUN_OF_PIECE; k++)
                 values[c][k] = OPS::join(values[c][RUN_OF_PIECE / 2 - 1], values[c][k]);
@@ -153,7 +150,7 @@ template <class OPS, segment_form FORM> struct segment_results : segment_tile<OP
                 UNROLL
                 for (unsigned c = 0; c < COLUMNS; c++) {
                     blocks.at[c] = OPS::join(left.at[c], blocks.at[c]);
-                    if (!may_reorder<Value>())
+                    if (!OPS::ADDS_ONCE)
                         join_before(left.at[c], is_long, values[c]);
                 }
             }
@@ -166,7 +163,7 @@ template <class OPS, segment_form FORM> struct segment_results : segment_tile<OP
         UNROLL
         for (unsigned c = 0; c < COLUMNS; c++) {
             above.at[c] = OPS::join(prefix.at[c], blocks.at[c]);
-            join_before(may_reorder<Value>() ? above.at[c] : prefix.at[c], is_long, values[c]);
+            join_before(OPS::ADDS_ONCE ? above.at[c] : prefix.at[c], is_long, values[c]);
         }
         if (pass.cells.exclusive && !run.begins_segment && run.number == 0)
             above = tile::befores[of_unit];

@@ -56,14 +56,7 @@ template <class OPS> struct unit_exchange {
             if (part >= count)
                 continue;
             Value value = parts[part * WARP_LANES + lane];
-            UNROLL
-            for (unsigned k = 0; k < BLOCK_PART_BITS; k++) {
-                if ((part >> k & 1) == 0) {
-                    left[k] = value;
-                    break;
-                }
-                value = OPS::join(left[k], value);
-            }
+            push_known(part, left, value, join_values<OPS>());
         }
     }
     DEVICE static bool leads() { return thread_index() < WARP_LANES; }

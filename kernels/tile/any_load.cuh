@@ -38,7 +38,7 @@ template <class SUM, class C, class BITS> DEVICE SUM sum_of_bits(BITS bits, bool
     C value;
     memcpy(&value, &own, sizeof value);
     const SUM sum = sum_of<SUM>(value);
-    return !may_reorder<SUM>() && without_nan && sum != sum ? sum_identity<SUM>() : sum;
+    return without_nan && sum != sum ? sum_identity<SUM>() : sum;
 }
 
 /* The bits of a lane's values, each in a word of the size of a sum. */

@@ -38,14 +38,14 @@ template <class SUM> static const SUM *carry_above(const kernel_carry_state *car
 
 /* Whether a pass leaves the last rows of its tiles. */
 template <class SHAPE> HOST_DEVICE bool leaves_last_rows(const tile_pass &pass) {
-    return !may_reorder<typename SHAPE::Sum>() && pass.exclusive;
+    return !SHAPE::ADDS_ONCE && pass.exclusive;
 }
 
 /* Queues the kernel after the tiles' launch, which is not an early one itself, if the tiles leave last rows and their
  * launch could be queued (`error` is 0). */
 template <class SHAPE> static int launch_first_rows(int error, const tile_pass &pass,
                                                     const last_rows<typename SHAPE::Sum> &lasts, void *stream) {
-    if constexpr (!may_reorder<typename SHAPE::Sum>()) {
+    if constexpr (!SHAPE::ADDS_ONCE) {
         if (error != 0 || !leaves_last_rows<SHAPE>(pass) || (lasts.tiles <= 1 && !lasts.above))
             return error;
         return launch_early(first_rows_kernel<typename SHAPE::Sum, SHAPE::LOOSE>,

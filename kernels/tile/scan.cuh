@@ -6,9 +6,6 @@
 #include "tile/load.cuh"
 #include "tile/totals.cuh"
 
-/* Whether a tile's sums are integers, which wrap. */
-template <class SHAPE> HOST_DEVICE constexpr bool sums_wrap() { return may_reorder<typename SHAPE::Sum>(); }
-
 /* Adds `left`, one value a column, to all rows of one step. */
 template <class SHAPE> DEVICE void add_left(const typename SHAPE::Sum (&left)[SHAPE::COLUMNS],
                                             typename SHAPE::Sum (&values)[SHAPE::ROWS][SHAPE::COLUMNS]) {
@@ -44,16 +41,13 @@ template <class SHAPE> DEVICE void last_row_of_phase(const tile_place &place, un
 
 /* Scans each step by itself: first the rows of the lane, then the phases. */
 template <class SHAPE> DEVICE void scan_steps(const tile_place &place, tile_values<SHAPE> &values) {
-    UNROLL
-    for (unsigned half = 1; half < SHAPE::ROWS; half *= 2)
+    walk_scan<SHAPE::ROWS>([&](unsigned above, unsigned row) {
         UNROLL
-    for (unsigned row = 0; row < SHAPE::ROWS; row++)
-        UNROLL
-    for (unsigned step = 0; step < SHAPE::STEPS; step++)
-        UNROLL
-    for (unsigned c = 0; c < SHAPE::COLUMNS; c++)
-        if (row & half)
-            values[step][row][c] = combine(values[step][(row & ~(2 * half - 1)) + half - 1][c], values[step][row][c]);
+        for (unsigned step = 0; step < SHAPE::STEPS; step++)
+            UNROLL
+        for (unsigned c = 0; c < SHAPE::COLUMNS; c++)
+            values[step][row][c] = combine(values[step][above][c], values[step][row][c]);
+    });
     UNROLL
     for (unsigned half = 1; half < SHAPE::PHASES; half *= 2) {
         const unsigned left_end = (place.phase & ~(2 * half - 1)) + half - 1;
@@ -70,7 +64,7 @@ template <class SHAPE> DEVICE void scan_steps(const tile_place &place, tile_valu
 /* Whether a lane's rows are added one after the other, and the sum above them is added once, not a level of the tree at
  * a time: only integers allow it. Sums of 8 bytes would spill. */
 template <class SHAPE> HOST_DEVICE constexpr bool scans_at_once() {
-    return sums_wrap<SHAPE>() && sizeof(typename SHAPE::Sum) == 4 && SHAPE::ROWS > 2 && SHAPE::LANES == 1;
+    return SHAPE::ADDS_ONCE && sizeof(typename SHAPE::Sum) == 4 && SHAPE::ROWS > 2 && SHAPE::LANES == 1;
 }
 
 /* scan_warp() for shapes that scan at once. */
@@ -191,7 +185,7 @@ template <class SHAPE> DEVICE void scan_warps(const tile_place &place, const war
     UNROLL
     for (unsigned c = 0; c < SHAPE::COLUMNS; c++)
         before[c] = sum_identity<typename SHAPE::Sum>();
-    if ((SHAPE::SHARES > 1 && sizeof before[0] == 8 && sums_wrap<SHAPE>()) /* or else it spills */
+    if ((SHAPE::SHARES > 1 && sizeof before[0] == 8 && SHAPE::ADDS_ONCE) /* or else it spills */
         || (SHAPE::STAGED && scans_at_once<SHAPE>())) {
         scan_warps_at_once<SHAPE>(place, totals, values, before);
         return;
@@ -213,7 +207,7 @@ template <class SHAPE> DEVICE void warps_before(const tile_place &place, const w
     UNROLL
     for (unsigned c = 0; c < SHAPE::COLUMNS; c++)
         before[c] = sum_identity<typename SHAPE::Sum>();
-    if (sums_wrap<SHAPE>()) {
+    if (SHAPE::ADDS_ONCE) {
         add_warps_before<SHAPE>(totals, place.across * SHAPE::COLUMNS, before);
         return;
     }

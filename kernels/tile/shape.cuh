@@ -56,6 +56,7 @@ struct tile_shape {
     typedef INPUT Input;
     typedef SUM Sum; /* signed sums are made in the unsigned type, which wraps */
     static constexpr bool WIDENED = sizeof(INPUT) < sizeof(SUM), PACKED = false;
+    static constexpr bool ADDS_ONCE = may_reorder<SUM>(); /* all that is above a row is one sum, and added once */
     static constexpr bool ANY = input_traits<INPUT>::ANY, LOOSE = input_traits<INPUT>::LOOSE;
     static constexpr unsigned ROWS = ROWS_;
     static constexpr unsigned COLUMNS = COLUMNS_;
@@ -74,7 +75,7 @@ struct tile_shape {
     static constexpr unsigned PANEL = LANES * COLUMNS; /* the most columns of a panel */
 
     /* See tile_units. */
-    typedef tile_units<may_reorder<SUM>() || TILE_ROWS <= UNIT_ROWS ? 1 : TILE_ROWS / UNIT_ROWS, WARPS, STEPS> Units;
+    typedef tile_units<ADDS_ONCE || TILE_ROWS <= UNIT_ROWS ? 1 : TILE_ROWS / UNIT_ROWS, WARPS, STEPS> Units;
     static constexpr unsigned UNITS = Units::UNITS, UNIT_WARPS = Units::UNIT_WARPS, WARP_UNITS = Units::WARP_UNITS;
     static constexpr unsigned UNIT_STEPS = Units::UNIT_STEPS, TOTALS = Units::TOTALS, UNIT_TOTALS = Units::UNIT_TOTALS;
     static_assert(WARP_UNITS == 1 || (PARTS == 1 && PHASES > 1), "a warp of two units is cut between steps");
@@ -100,7 +101,7 @@ struct tile_shape {
 template <class SUM, unsigned LANES_> struct packed_shape {
     typedef uint8_t Input;
     typedef SUM Sum;
-    static constexpr bool WIDENED = true, PACKED = true, STAGED = false, ANY = false, LOOSE = false;
+    static constexpr bool WIDENED = true, PACKED = true, STAGED = false, ANY = false, LOOSE = false, ADDS_ONCE = true;
     static constexpr unsigned ROWS = 1, COLUMNS = 4, LANES = LANES_, VECTOR = COLUMNS, VALUES = COLUMNS;
     static constexpr unsigned WARPS = BLOCK_WARPS, THREADS = BLOCK_THREADS;
     static constexpr unsigned PARTS = WARP_LANES / LANES, PHASES = 1, STEP_ROWS = 1;

@@ -3,6 +3,7 @@
 #define TILE_TOTALS_CUH
 
 #include "tile/shape.cuh"
+#include "tile/tree.cuh"
 
 /* A row of the panel, one value a column. A tile has one for each of its warps, in shared memory, or for each unit of a
  * warp that has two. */
@@ -11,15 +12,13 @@ template <class SHAPE> using warp_rows = warp_row<SHAPE>[SHAPE::TOTALS];
 
 /* values[step][0][*] becomes the total of the lane's rows of that step. */
 template <class SHAPE> DEVICE void lane_totals(tile_values<SHAPE> &values) {
-    UNROLL
-    for (unsigned half = 1; half < SHAPE::ROWS; half *= 2)
+    walk_halves<SHAPE::ROWS>([&](unsigned row, unsigned below) {
         UNROLL
-    for (unsigned row = 0; row < SHAPE::ROWS; row += 2 * half)
-        UNROLL
-    for (unsigned step = 0; step < SHAPE::STEPS; step++)
-        UNROLL
-    for (unsigned c = 0; c < SHAPE::COLUMNS; c++)
-        values[step][row][c] = combine(values[step][row][c], values[step][row + half][c]);
+        for (unsigned step = 0; step < SHAPE::STEPS; step++)
+            UNROLL
+        for (unsigned c = 0; c < SHAPE::COLUMNS; c++)
+            values[step][row][c] = combine(values[step][row][c], values[step][below][c]);
+    });
 }
 
 /* Adds up the totals of two lanes that are `apart` lanes from each other, in both of them. */
@@ -55,14 +54,12 @@ template <class SHAPE> DEVICE void warp_totals(const tile_place &place, tile_val
             scattered = half;
         steps = kept;
     }
-    UNROLL
-    for (unsigned half = 1; half < SHAPE::STEPS; half *= 2)
+    walk_halves<SHAPE::STEPS>([&](unsigned step, unsigned below) {
         UNROLL
-    for (unsigned step = 0; step < SHAPE::STEPS; step += 2 * half)
-        UNROLL
-    for (unsigned c = 0; c < SHAPE::COLUMNS; c++)
-        if (step + half < steps)
-            values[step][0][c] = combine(values[step][0][c], values[step + half][0][c]);
+        for (unsigned c = 0; c < SHAPE::COLUMNS; c++)
+            if (below < steps)
+                values[step][0][c] = combine(values[step][0][c], values[below][0][c]);
+    });
     UNROLL
     for (unsigned half = SHAPE::PHASES / 2; half >= SHAPE::WARP_UNITS; half /= 2)
         if (half <= scattered)

@@ -5,8 +5,6 @@
 #ifndef PERSISTENT_DESCRIPTORS_DESCRIPTOR_RING_CUH
 #define PERSISTENT_DESCRIPTORS_DESCRIPTOR_RING_CUH
 
-#include <type_traits>
-
 #include "persistent/pass_state.cuh"
 
 /* Where a chunk is in the ring. */
@@ -58,7 +56,7 @@ template <class SUM> DEVICE uint32_t look_kept(const tile_descriptor<SUM, 8> *de
 /* Keeps a chunk's prefix for the overflow check. Called by a tile: in stage 2 it would delay all tiles. */
 template <class SUM>
 DEVICE void keep_prefix(const ring_state<SUM> &state, size_t chunk, size_t column, size_t columns, SUM prefix) {
-    if constexpr (std::is_integral<SUM>::value)
+    if constexpr (is_checked<SUM>())
         if (state.all_prefixes)
             publish(state.all_prefixes + chunk * columns + column, prefix, STATUS_PREFIX);
 }

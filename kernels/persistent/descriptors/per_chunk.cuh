@@ -110,7 +110,7 @@ template <class SHAPE, bool CHECKED> DEVICE void wait_for_prefix(const tile_pass
     const size_t descriptor = row / SHAPE::SHARES * SHAPE::SHARES * pass.columns + column;
     if (chain && row == 0) {
         prefix = load_carry(state.carry_in, column);
-        if (SHAPE::SHARES > 1 || !sums_wrap<SHAPE>() || (CHECKED && state.magnitudes))
+        if (SHAPE::SHARES > 1 || !SHAPE::ADDS_ONCE || (CHECKED && state.magnitudes))
             publish(&state.prefixes[descriptor], prefix, STATUS_PREFIX);
     } else {
         prefix = wait_for(&state.prefixes[descriptor], STATUS_PREFIX);
@@ -118,7 +118,7 @@ template <class SHAPE, bool CHECKED> DEVICE void wait_for_prefix(const tile_pass
     prefixes[thread_index()] = prefix;
     if (!chain || !ends_chunk<SHAPE>(pass, row))
         return;
-    if constexpr (!sums_wrap<SHAPE>()) {
+    if constexpr (!SHAPE::ADDS_ONCE) {
         hand_on_block<SHAPE>(pass, state, row, column);
         return;
     }

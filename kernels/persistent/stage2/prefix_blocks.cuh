@@ -66,7 +66,7 @@ template <class SHAPE, class SUM>
 DEVICE void add_chunks(const pass_state<SUM> &state, void *memory, size_t columns, unsigned chunks, unsigned part) {
     const unsigned width = prefix_block_columns<SHAPE>(columns);
     const size_t first = static_cast<size_t>(part) * width;
-    const chunk_range range = chunks_to_add(state, chunks);
+    const chunk_range range = state.chunks_to_add(chunks);
     if (width <= PREFIX_COLUMNS)
         scan_by_prefix_warp<SHAPE::SHARES>(state, *static_cast<ring_of<SHAPE> *>(memory), columns, range, first, width);
     else if (SHAPE::WARPS == BLOCK_WARPS)

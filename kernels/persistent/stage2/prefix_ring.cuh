@@ -3,14 +3,11 @@
 #ifndef PERSISTENT_STAGE2_PREFIX_RING_CUH
 #define PERSISTENT_STAGE2_PREFIX_RING_CUH
 
-#include "persistent/pass_state.cuh"
-#include "persistent/stage2/tree_sums.cuh"
+#include "persistent/stage2/column_sums.cuh"
 #include "tile/shape.cuh"
 
 constexpr unsigned PREFIX_COLUMNS = WARP_LANES; /* of one prefix block */
-constexpr unsigned PREFIX_BATCH = 8;            /* descriptors of a lane, and additions of one, in one go */
 constexpr unsigned PREFIX_GROUP = 32;           /* chunks that a fetching warp looks at together, at most */
-constexpr unsigned PREFIX_LONG = 16;            /* additions in one go where 16 totals are there */
 
 /* Warps whose numbers differ by SCHEDULERS share a scheduler. The prefix warp has one for itself: the other warps of
  * that scheduler do nothing. */
@@ -20,17 +17,11 @@ constexpr unsigned PREFIX_PUBLISHERS = 2;
 /* Columns lie so far apart in the ring that lanes across meet no bank conflicts when each has a vector. */
 template <class SUM> HOST_DEVICE constexpr unsigned ring_apart(unsigned length) { return length + 16 / sizeof(SUM); }
 
-/* The blocks of chunks that wait for a right half, in shared memory: the first cache may be full of tiles. */
-template <class SUM, bool WRAPS = may_reorder<SUM>()> struct prefix_levels {
-    tree_level<SUM> waiting[TREE_LEVELS][PREFIX_COLUMNS];
-    DEVICE tree_column<SUM> levels(unsigned column) { return tree_column<SUM>{&waiting[0][column], PREFIX_COLUMNS}; }
-};
-template <class SUM> struct prefix_levels<SUM, true> {};
-
 /* The ring of a block of WARPS warps. Of each column it has the chunks of some groups, in order: ROUNDS groups for each
  * fetching warp. `fetched` and `published`, for each group, and `added`, for each column, are the number of the next
  * chunk whose total, prefix or sum is to come. */
-template <class SUM, unsigned WARPS, unsigned ROUNDS_> struct prefix_ring : prefix_levels<SUM> {
+template <class SUM, unsigned WARPS, unsigned ROUNDS_> struct prefix_ring
+    : waiting_blocks<SUM, TREE_LEVELS, PREFIX_COLUMNS> {
     static constexpr unsigned FETCHERS = WARPS - WARPS / SCHEDULERS - PREFIX_PUBLISHERS;
     static constexpr unsigned ROUNDS = ROUNDS_, SLOTS = ROUNDS * FETCHERS;
     vector_of<SUM, 16 / sizeof(SUM)> values[PREFIX_COLUMNS * ring_apart<SUM>(SLOTS * PREFIX_BATCH) * sizeof(SUM) / 16];

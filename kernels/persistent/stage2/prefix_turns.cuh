@@ -27,7 +27,7 @@ DEVICE bool wait_for_totals(unsigned ring, unsigned parity, turn_block<SHAPE> &b
             mine.sum = block.handed[warp][thread_index() % block.COLUMNS];
         }
         if (turn && ready > mine.done) {
-            if constexpr (may_reorder<typename SHAPE::Sum>()) {
+            if constexpr (SHAPE::ADDS_ONCE) {
                 publish_sums<SHAPE>(ring, ready, mine, [] {});
             } else {
                 turn_tree<SHAPE> tree;
@@ -61,7 +61,7 @@ DEVICE void hand_on(turn_block<SHAPE> &block, const turn_lane<SHAPE> &mine, unsi
 /* The blocks of turns that wait for a right half, in the lane's column. */
 template <class SHAPE> DEVICE tree_column<typename SHAPE::Sum> levels_of_turns(turn_block<SHAPE> &block) {
     const unsigned place = thread_index() / WARP_LANES / block.TEAM * block.COLUMNS + thread_index() % block.COLUMNS;
-    return tree_column<typename SHAPE::Sum>{&block.waiting[0][place], SHAPE::TURN_COLUMNS};
+    return block.levels(place);
 }
 
 /* The end of a turn of floats, whose first chunk is `first`, when the totals of all before `ready` are there; `waits`:
@@ -96,13 +96,13 @@ template <class SHAPE> DEVICE void take_turn(const ring_state<typename SHAPE::Su
     const unsigned next = warp - member + (member + 1) % block.TEAM;
     const unsigned left = (rows + SHAPE::SHARES - 1) / SHAPE::SHARES - first;
     begin_turn<SHAPE>(state, rows, first, mine);
-    if constexpr (!may_reorder<typename SHAPE::Sum>())
-        if (first < chunks_before(state)) {
-            mine.slot = turn_slot_of(state.ring, chunks_before(state), first + mine.first);
-            take_ahead(state, chunks_before(state) - first, mine);
+    if constexpr (!SHAPE::ADDS_ONCE)
+        if (first < state.chunks_before()) {
+            mine.slot = turn_slot_of(state.ring, state.chunks_before(), first + mine.first);
+            take_ahead(state, state.chunks_before() - first, mine);
         }
     const bool waits = !wait_for_totals<SHAPE>(state.ring, parity, block, mine);
-    if constexpr (!may_reorder<typename SHAPE::Sum>()) {
+    if constexpr (!SHAPE::ADDS_ONCE) {
         end_turn(state.ring, block, first, left < block.CHUNKS ? left : block.CHUNKS, next, waits, parity, mine);
     } else {
         if (waits)
@@ -125,17 +125,15 @@ template <class SHAPE> DEVICE typename SHAPE::Sum take_turns_before(const ring_s
     constexpr unsigned LEVEL = tree_level_of(turn_block<SHAPE>::CHUNKS);
     const carry_column<Sum> from = carry_of_lane(state, mine);
     const tree_column<Sum> levels = levels_of_turns(block);
-    const unsigned turns = chunks_before(state) / block.CHUNKS;
+    const unsigned turns = state.chunks_before() / block.CHUNKS;
     Sum prefix = from.base();
-    KEEP_LOOP
-    for (unsigned k = TURN_LEVELS; k-- > 0;)
-        if (turns >> k & 1) {
-            const Sum total = from(k + LEVEL);
-            levels[k] = tree_level<Sum>{total, prefix};
-            prefix = combine(prefix, total);
-            if (all)
-                from.leave(k + LEVEL, total);
-        }
+    each_digit_down(turns, TURN_LEVELS, 0, [&](unsigned k) {
+        const Sum total = from(k + LEVEL);
+        levels[k] = tree_level<Sum>{total, prefix};
+        prefix = combine(prefix, total);
+        if (all)
+            from.leave(k + LEVEL, total);
+    });
     return prefix;
 }
 
@@ -181,17 +179,17 @@ template <class SHAPE> DEVICE void take_turns(const ring_state<typename SHAPE::S
     mine.sum = sum_identity<Sum>();
     if (thread < SHAPE::WARPS)
         bulk_barrier_init(&block.turns[thread], 1);
-    const chunk_range chunks = chunks_to_add(state, (rows + SHAPE::SHARES - 1) / SHAPE::SHARES);
+    const chunk_range chunks = state.chunks_to_add((rows + SHAPE::SHARES - 1) / SHAPE::SHARES);
     const unsigned begin = chunks.begin / CHUNKS * CHUNKS;
-    const unsigned end = may_reorder<Sum>() ? rows : chunks.end * SHAPE::SHARES; /* rows of tiles, from chunk 0 on */
+    const unsigned end = SHAPE::ADDS_ONCE ? rows : chunks.end * SHAPE::SHARES; /* rows of tiles, from chunk 0 on */
     if (member == 0 && mine.first == 0) {
-        const Sum carry = mine.active ? first_prefix(state, columns, column) : Sum(0);
+        const Sum carry = mine.active ? state.first_prefix(columns, column) : Sum(0);
         if (mine.active)
             publish_kept(mine.prefixes, carry, 1);
         block.handed[warp][thread % COLUMNS] = carry;
-        if constexpr (!may_reorder<Sum>()) {
+        if constexpr (!SHAPE::ADDS_ONCE) {
             levels_of_turns(block)[0] = tree_level<Sum>{carry, carry}; /* may be read */
-            if (state.carry_state.first && mine.active)
+            if (state.goes_on() && mine.active)
                 block.handed[warp][thread % COLUMNS] = take_turns_before(state, block, begin == chunks.end, mine);
         }
     }
@@ -201,9 +199,9 @@ template <class SHAPE> DEVICE void take_turns(const ring_state<typename SHAPE::S
     unsigned parity = 0, at = begin + member * CHUNKS;
     for (; at * SHAPE::SHARES < end; at += TEAM * CHUNKS, parity ^= 1)
         take_turn<SHAPE>(state, block, column, end, at, parity, mine);
-    if constexpr (!may_reorder<Sum>()) {
+    if constexpr (!SHAPE::ADDS_ONCE) {
         const unsigned last = at - TEAM * CHUNKS; /* the warp's, if it had one */
-        if (state.carry_state.first && at >= begin + TEAM * CHUNKS && (last + CHUNKS) * SHAPE::SHARES >= end)
+        if (state.goes_on() && at >= begin + TEAM * CHUNKS && (last + CHUNKS) * SHAPE::SHARES >= end)
             leave_turns(state, block, last / CHUNKS, end / SHAPE::SHARES - last, mine);
     }
 }

@@ -7,108 +7,10 @@
 
 #include "persistent/stage2/prefix_ring.cuh"
 
-/* COUNT totals of a column, which are whole vectors. */
-template <unsigned COUNT, class SUM> struct total_batch {
-    static constexpr unsigned LENGTH = 16 / sizeof(SUM);
-    typedef vector_of<SUM, LENGTH> vector;
-    vector parts[COUNT / LENGTH];
-
-    DEVICE SUM &operator[](unsigned k) { return parts[k / LENGTH].at[k % LENGTH]; }
-    DEVICE void read(const SUM *values) {
-        UNROLL
-        for (unsigned v = 0; v < COUNT / LENGTH; v++)
-            parts[v] = reinterpret_cast<const vector *>(values)[v];
-    }
-    DEVICE void write(SUM *values) const {
-        UNROLL
-        for (unsigned v = 0; v < COUNT / LENGTH; v++)
-            reinterpret_cast<vector *>(values)[v] = parts[v];
-    }
-};
-
-/* Makes the prefixes of a column, of integers: running sums, which take the places of the totals. */
-template <class SUM, bool WRAPS = may_reorder<SUM>()> struct running_prefix {
-    SUM prefix; /* of the next chunk */
-
-    template <class RING>
-    DEVICE running_prefix(const prefix_panel &, const pass_state<SUM> &, RING &, unsigned, SUM start) : prefix(start) {}
-    template <unsigned COUNT> DEVICE void add_whole(SUM *values) {
-        total_batch<COUNT, SUM> batch;
-        batch.read(values);
-        UNROLL
-        for (unsigned k = 0; k < COUNT; k++)
-            prefix = batch[k] = prefix + batch[k];
-        batch.write(values);
-    }
-
-    /* Fewer than a batch. Totals that are not there yet are not read. */
-    DEVICE void add_some(SUM *values, unsigned, unsigned some) {
-        UNROLL
-        for (unsigned k = 0; k < PREFIX_BATCH; k++)
-            if (k < some)
-                values[k] = prefix = prefix + values[k];
-    }
-    DEVICE void end_block(SUM *, unsigned, unsigned) {}
-    DEVICE void leave(const prefix_panel &panel, const pass_state<SUM> &state, unsigned lane) const {
-        store_carry(state.carry_out, panel.first + lane, prefix);
-    }
-};
-
-/* Sums of floats are made by the tree. The last prefix of a batch is made by end_block(), once for all ways to it. */
-template <class SUM> struct running_prefix<SUM, false> {
-    tree_sums<SUM> sums;
-    tree_column<SUM> levels;
-    SUM total; /* of the batch or batches just added */
-
-    template <class RING>
-    DEVICE running_prefix(const prefix_panel &panel, const pass_state<SUM> &state, RING &ring, unsigned lane, SUM start)
-        : levels(ring.levels(lane)) {
-        sums.begin(levels, panel.begin, start, state.carry_state, panel.columns,
-                   panel.first + (lane < panel.width ? lane : 0));
-    }
-    template <unsigned COUNT> DEVICE void add_whole(SUM *values) {
-        total_batch<COUNT, SUM> batch;
-        batch.read(values);
-        total = tree_batch<COUNT>(batch, sums.prefix);
-        batch.write(values);
-    }
-
-    /* Totals are in their places in a batch of the tree, so that the compiler knows which of them complete a block. */
-    DEVICE void add_some(SUM *values, unsigned count, unsigned some) {
-        const unsigned from = count % PREFIX_BATCH, end = from + some;
-        SUM batch[PREFIX_BATCH];
-        values -= from;
-        UNROLL
-        for (unsigned k = 0; k < PREFIX_BATCH; k++)
-            if (k >= from && k < end)
-                batch[k] = values[k];
-        UNROLL
-        for (unsigned k = 0; k < PREFIX_BATCH; k++)
-            if (k >= from && k < end)
-                values[k] = total = sums.add_one(k, batch[k]);
-    }
-
-    /* Ends a batch, if the `some` totals after `count` chunks do. */
-    DEVICE void end_block(SUM *values, unsigned count, unsigned some) {
-        const unsigned end = count + some, level = some == PREFIX_LONG ? tree_level_of(PREFIX_LONG) : TREE_BATCH_LEVEL;
-        if (end % TREE_BATCH == 0)
-            values[some - 1] = sums.end_block(levels, level, end - (1u << level), total);
-    }
-
-    /* Floats carry out their last row's result, which is no prefix: the last tile writes it
-     * (descriptors/per_chunk.cuh). */
-    DEVICE void leave(const prefix_panel &panel, const pass_state<SUM> &state, unsigned lane) {
-        if (!state.carry_state.first)
-            return;
-        const carry_column<SUM> to(state.carry_state, panel.columns, panel.first + lane);
-        sums.end(levels, panel.end, [&](unsigned k, SUM left) { to.leave(k, left); });
-    }
-};
-
 /* Adds the next totals of a group, from its `done`th on, `there` of which have come; returns how many it added. A group
  * is a power of two of chunks, so that its whole batches are whole ones of the table. */
 template <class SUM> DEVICE unsigned add_next(SUM *group, unsigned first, unsigned done, unsigned there, bool active,
-                                              running_prefix<SUM> &sums) {
+                                              column_sums<SUM> &sums) {
     static_assert(PREFIX_BATCH == TREE_BATCH, "a batch of the tree");
     SUM *values = group + done;
     if (done % PREFIX_LONG == 0 && there >= PREFIX_LONG) {
@@ -130,10 +32,11 @@ DEVICE void scan_column_totals(const prefix_panel &panel, const pass_state<SUM> 
     const unsigned lane = thread_index();
     const bool active = lane < panel.width;
     SUM *values = ring_values<SUM>(panel, ring, active ? lane : 0);
-    const SUM start = active ? first_prefix(state, panel.columns, panel.first + lane) : sum_identity<SUM>();
+    const SUM start = active ? state.first_prefix(panel.columns, panel.first + lane) : sum_identity<SUM>();
     if (active)
         publish(state.prefixes + panel.first + lane, start, STATUS_PREFIX);
-    running_prefix<SUM> sums(panel, state, ring, lane, start);
+    column_sums<SUM> sums(ring.levels(lane), start);
+    sums.begin(state, panel.columns, panel.first + (active ? lane : 0), panel.begin, start);
     unsigned done = panel.begin - panel.base;
     for (unsigned first = panel.base, slot = 0; first < panel.end; first += panel.group, done = 0) {
         const unsigned end = panel.end - first < panel.group ? panel.end - first : panel.group;
@@ -179,7 +82,7 @@ template <class SUM, class RING> DEVICE_CALL void scan_float_totals(tile_descrip
 
 template <class SUM, class RING>
 DEVICE void scan_in_warp(const prefix_panel &panel, const pass_state<SUM> &state, RING &ring) {
-    if constexpr (may_reorder<SUM>())
+    if constexpr (!column_sums<SUM>::BY_TREE)
         scan_column_totals(panel, state, ring);
     else
         scan_float_totals<SUM, RING>(state.prefixes, state.carry_in, state.carry_state.first, state.carry_state.rows,

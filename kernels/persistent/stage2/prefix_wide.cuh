@@ -73,41 +73,14 @@ DEVICE void wide_look(const wide_panel &panel, const pass_state<SUM> &state, wid
 /* How many of the lowest bits are ones before the first zero. */
 DEVICE unsigned ones_below(unsigned bits) { return bits == WARP_ALL ? WARP_LANES : lowest_bit(~bits); }
 
-/* Makes the prefixes of a column, of integers: running sums. `count` is the number of chunks before; `k` is the
- * compiler's knowledge of it, its remainder by TREE_BATCH but perhaps for the highest bit. */
-template <class SUM, bool WRAPS = may_reorder<SUM>()> struct wide_sums {
-    SUM prefix; /* of the next chunk */
-    DEVICE wide_sums(const pass_state<SUM> &, const wide_panel &, SUM start) : prefix(start) {}
-    DEVICE SUM add(size_t, unsigned, SUM total) { return prefix = prefix + total; }
-    DEVICE void leave(const pass_state<SUM> &state, const wide_panel &panel) const {
-        store_carry(state.carry_out, panel.first + thread_index(), prefix);
-    }
-};
-
-/* Sums of floats are made by the tree. Blocks of chunks wait in global memory, where there is room for a chain's.
- * Threads without a column add nothing. */
-template <class SUM> struct wide_sums<SUM, false> {
-    tree_sums<SUM> sums;
-    tree_column<SUM> levels;
-    DEVICE wide_sums(const pass_state<SUM> &state, const wide_panel &panel, SUM start) {
-        levels.first = reinterpret_cast<tree_level<SUM> *>(state.blocks) + panel.first + thread_index();
-        levels.apart = static_cast<unsigned>(panel.columns);
-        if (thread_index() < panel.width) /* the others have no place to write to */
-            sums.begin(levels, static_cast<unsigned>(panel.begin), start, state.carry_state, panel.columns,
-                       panel.first + thread_index());
-    }
-    DEVICE SUM add(size_t count, unsigned k, SUM total) {
-        const SUM sum = sums.add_one(k, total);
-        return k < TREE_BATCH - 1 ? sum
-                                  : sums.end_block(levels, TREE_BATCH_LEVEL, static_cast<unsigned>(count) - k, sum);
-    }
-    DEVICE void leave(const pass_state<SUM> &state, const wide_panel &panel) {
-        if (!state.carry_state.first)
-            return;
-        const carry_column<SUM> to(state.carry_state, panel.columns, panel.first + thread_index());
-        sums.end(levels, panel.end, [&](unsigned k, SUM left) { to.leave(k, left); });
-    }
-};
+/* The blocks of chunks that wait in the thread's column: in global memory, where there is room for a chain's. */
+template <class SUM> DEVICE tree_column<SUM> wide_levels(const pass_state<SUM> &state, const wide_panel &panel) {
+    if constexpr (column_sums<SUM>::BY_TREE)
+        return tree_column<SUM>{reinterpret_cast<tree_level<SUM> *>(state.blocks) + panel.first + thread_index(),
+                                static_cast<unsigned>(panel.columns)};
+    else
+        return tree_column<SUM>{};
+}
 
 /* All additions, a lane a column: of all next chunks that are in the ring. Floats stay in a batch of chunks, so that
  * the compiler knows the place of each in a block of the tree. */
@@ -117,14 +90,16 @@ DEVICE void wide_scan(const wide_panel &panel, const pass_state<SUM> &state, wid
     const unsigned column = thread_index();
     const bool active = column < panel.width;
     tile_descriptor<SUM> *to = state.prefixes + panel.first + column;
-    const SUM start = active ? first_prefix(state, panel.columns, panel.first + column) : sum_identity<SUM>();
-    wide_sums<SUM> sums(state, panel, start);
+    const SUM start = active ? state.first_prefix(panel.columns, panel.first + column) : sum_identity<SUM>();
+    column_sums<SUM> sums(wide_levels(state, panel), start);
+    if (active)
+        sums.begin(state, panel.columns, panel.first + column, static_cast<unsigned>(panel.begin), start);
     if (active)
         publish(to, start, STATUS_PREFIX);
     for (size_t chunk = panel.begin; chunk < panel.end;) {
         SUM values[WIDE_BATCH];
         unsigned there = 0;
-        const unsigned from = may_reorder<SUM>() ? 0 : chunk % WIDE_BATCH;
+        const unsigned from = sums.BY_TREE ? chunk % WIDE_BATCH : 0;
         const size_t first = chunk - from;
         UNROLL
         for (unsigned k = 0; k < WIDE_BATCH; k++) {
@@ -135,7 +110,7 @@ DEVICE void wide_scan(const wide_panel &panel, const pass_state<SUM> &state, wid
         const unsigned count = ones_below(all >> from);
         UNROLL
         for (unsigned k = 0; k < WIDE_BATCH; k++)
-            if ((may_reorder<SUM>() || (k >= from && active)) && k < from + count) {
+            if ((!sums.BY_TREE || (k >= from && active)) && k < from + count) {
                 const SUM prefix =
                     sums.add(first + k, k | (static_cast<unsigned>(first) & (TREE_BATCH - WIDE_BATCH)), values[k]);
                 if (active) {
@@ -147,7 +122,7 @@ DEVICE void wide_scan(const wide_panel &panel, const pass_state<SUM> &state, wid
         to += count * SHARES * panel.columns;
     }
     if (active)
-        sums.leave(state, panel);
+        sums.leave(panel, state, column);
 }
 
 /* wide_scan() of floats. It is a function call: as a part of the kernel it made wide tiles spill up to 48 bytes. Its
@@ -168,7 +143,7 @@ DEVICE_CALL void wide_scan_floats(tile_descriptor<SUM> *prefixes, tile_descripto
 }
 template <unsigned SHARES, class SUM>
 DEVICE void wide_scan_in_lanes(const wide_panel &panel, const pass_state<SUM> &state, wide_ring<SUM> &ring) {
-    if constexpr (may_reorder<SUM>())
+    if constexpr (!column_sums<SUM>::BY_TREE)
         wide_scan<SHARES>(panel, state, ring);
     else
         wide_scan_floats<SHARES, SUM>(state.prefixes, state.blocks, state.carry_in, state.carry_state.first,

@@ -8,7 +8,7 @@
 #ifndef PERSISTENT_STAGE2_TREE_SUMS_CUH
 #define PERSISTENT_STAGE2_TREE_SUMS_CUH
 
-#include "tile/sum.cuh"
+#include "tile/tree.cuh"
 
 /* As many as a count of rows of 64 bits can have of units of 512 rows. */
 constexpr unsigned TREE_LEVELS = 55;
@@ -110,12 +110,10 @@ template <class SUM> struct tree_sums {
     DEVICE void begin(LEVELS &levels, uint64_t count, SUM start, const DIGIT &digit) {
         prefix = start;
         levels[TREE_BATCH_LEVEL] = levels[TREE_BATCH_LEVEL + 1] = tree_level<SUM>{start, start}; /* may be read */
-        KEEP_LOOP
-        for (unsigned k = TREE_LEVELS; k-- > TREE_BATCH_LEVEL;)
-            if (count >> k & 1) {
-                levels[k] = tree_level<SUM>{digit(k), prefix};
-                prefix = combine(prefix, levels[k].total);
-            }
+        each_digit_down(count, TREE_LEVELS, TREE_BATCH_LEVEL, [&](unsigned k) {
+            levels[k] = tree_level<SUM>{digit(k), prefix};
+            prefix = combine(prefix, levels[k].total);
+        });
         base = half = prefix;
         UNROLL
         for (unsigned k = TREE_BATCH_LEVEL; k-- > 0;) {
@@ -143,10 +141,7 @@ template <class SUM> struct tree_sums {
 
     /* The digits of `count`, as begin() takes them: put(k, total). */
     template <class LEVELS, class PUT> DEVICE void end(LEVELS &levels, uint64_t count, const PUT &put) const {
-        KEEP_LOOP
-        for (unsigned k = TREE_BATCH_LEVEL; k < TREE_LEVELS; k++)
-            if (count >> k & 1)
-                put(k, levels[k].total);
+        each_digit_up(count, TREE_BATCH_LEVEL, TREE_LEVELS, [&](unsigned k) { put(k, levels[k].total); });
         UNROLL
         for (unsigned k = 0; k < TREE_BATCH_LEVEL; k++)
             if (count >> k & 1)

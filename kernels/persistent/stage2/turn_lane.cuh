@@ -4,16 +4,12 @@
 #define PERSISTENT_STAGE2_TURN_LANE_CUH
 
 #include "persistent/descriptors/descriptor_ring.cuh"
-#include "persistent/stage2/tree_sums.cuh"
+#include "persistent/stage2/column_sums.cuh"
 
 /* The levels of the tree above turns; no memory holds a table of more turns. */
 constexpr unsigned TURN_LEVELS = 26;
-template <class SUM, unsigned COLUMNS, bool WRAPS = may_reorder<SUM>()> struct turn_levels {
-    tree_level<SUM> waiting[TURN_LEVELS][COLUMNS];
-};
-template <class SUM, unsigned COLUMNS> struct turn_levels<SUM, COLUMNS, true> {};
 
-template <class SHAPE> struct turn_block : turn_levels<typename SHAPE::Sum, SHAPE::TURN_COLUMNS> {
+template <class SHAPE> struct turn_block : waiting_blocks<typename SHAPE::Sum, TURN_LEVELS, SHAPE::TURN_COLUMNS> {
     static constexpr unsigned COLUMNS = SHAPE::TURN_COLUMNS < WARP_LANES ? SHAPE::TURN_COLUMNS : WARP_LANES;
     static constexpr unsigned PARTS = WARP_LANES / COLUMNS, TEAMS = SHAPE::TURN_COLUMNS / COLUMNS;
     static constexpr unsigned TEAM = SHAPE::WARPS / TEAMS;         /* warps */
@@ -38,14 +34,6 @@ template <class SHAPE> struct turn_lane {
                 Floats: the turn's prefix */
 };
 
-/* The chunks before a pass, by which chunks are numbered. It is asked anew each time: stage 2 of ragged rows spills
- * where it keeps that number. */
-template <class SUM> DEVICE unsigned chunks_before(const pass_state<SUM> &state) {
-    if constexpr (!may_reorder<SUM>())
-        return state.carry_state.chunks_before();
-    return 0;
-}
-
 /* The place in the ring of a chunk that may be one before the pass, whose own first one has the first place. */
 DEVICE row_slot turn_slot_of(unsigned ring, unsigned before, unsigned chunk) {
     if (chunk >= before)
@@ -54,12 +42,14 @@ DEVICE row_slot turn_slot_of(unsigned ring, unsigned before, unsigned chunk) {
     return row_slot{laps * ring - up, 1 - laps};
 }
 
-/* For a turn whose first chunk is `first`. Tiles that would be below the table add nothing. */
+/* For a turn whose first chunk is `first`. Tiles that would be below the table add nothing. The chunks before the pass,
+ * by which chunks are numbered, are asked for anew each time: stage 2 of ragged rows spills where it keeps that number.
+ */
 template <class SHAPE> DEVICE void begin_turn(const ring_state<typename SHAPE::Sum> &state, unsigned rows,
                                               unsigned first, turn_lane<SHAPE> &mine) {
     constexpr unsigned DESCRIPTORS = SHAPE::TURN_CHUNKS * SHAPE::SHARES;
     const unsigned row = (first + mine.first) * SHAPE::SHARES, left = row < rows ? rows - row : 0;
-    mine.slot = row_slot_of(state.ring, first + mine.first - chunks_before(state));
+    mine.slot = row_slot_of(state.ring, first + mine.first - state.chunks_before());
     mine.missing = mine.active ? (1u << (left < DESCRIPTORS ? left : DESCRIPTORS)) - 1 : 0;
     mine.done = 0;
     UNROLL
