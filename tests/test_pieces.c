@@ -220,7 +220,7 @@ TEST(test_maps) {
                     check_random_table(&random, &ways[i], round % 4 == 0 ? TABLE_PRODUCT : TABLE_RECURRENCE, pair);
 }
 
-/* Of which many are kept as f64. */
+/* Tables of f32, many of whose results are kept as f64. */
 TEST(test_f32) {
     static const table_operation operations[] = {TABLE_SUM, TABLE_PRODUCT, TABLE_RECURRENCE};
     const unsigned rounds = (run_small() ? 30 : 150) * run_rounds();

@@ -9,7 +9,7 @@
  * costs many times the scan itself and is no part of it. NULL when there is none. Free with free(). bytes may be 0. */
 void *memory_allocate(size_t bytes);
 
-/* The same for `name`, without which the command cannot go on; and cleared. */
+/* memory_allocate() for `name`, and the same cleared: where there is none, the command ends with a message. */
 void *memory_for(const char *name, size_t bytes);
 void *memory_cleared(const char *name, size_t bytes);
 

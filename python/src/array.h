@@ -44,7 +44,8 @@ int array_as_column(const struct array *array, table_type type, table_view *view
  * memory); NULL of an array that is not given. -1 and an exception for any other array. */
 int array_as_row(const struct array *array, const table_view *like, int device, const char *name, void **data);
 
-/* The same for the memory of a state of so many columns kept as that type. */
+/* Where the memory of a state of an operation lies, whose `columns` columns are kept as `type`: in host memory; NULL of
+ * an array that is not given. -1 and an exception for any other array. */
 int array_as_state(const struct array *array, table_operation operation, table_type type, size_t columns, void **state);
 
 /* Arguments that are arrays or None, for arrays_close(). `written`: a bit for each of them. */
@@ -56,8 +57,8 @@ struct arrays {
 int arrays_open(struct arrays *arrays, PyObject *const *objects, const char *const *names, int count, unsigned written);
 void arrays_close(struct arrays *arrays);
 
-/* The same of columns: all in host memory, or with `anywhere` all where the first one is. The view of one that is None
- * is empty. */
+/* arrays_open() of arrays of one dimension, each a table of one column in `views`: all in host memory, or with
+ * `anywhere` all where the first one is. The view of an argument that is None is empty. */
 enum { COLUMNS_MOST = 4 };
 int columns_open(struct arrays *arrays, table_view *views, PyObject *const *objects, const char *const *names,
                  int count, unsigned written, bool anywhere);

@@ -159,7 +159,8 @@ size_t input_tables(const char *path, const struct input_request *request, input
  * table ends the command. */
 size_t input_read(struct input_file *file, void *to, size_t bytes);
 
-/* The same for those who take what comes: at least one byte of values, at most `bytes`; 0: there are no more. */
+/* Reads as many values as are there already, as from a pipe: at least one byte of them, at most `bytes`; 0: there are
+ * no more. */
 size_t input_some(struct input_file *file, void *to, size_t bytes);
 
 /* Whether values come straight from file->fd, after what is in file->head. */

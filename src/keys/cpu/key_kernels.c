@@ -63,8 +63,8 @@ INLINE void write_rest(void *memory, const void *line, size_t end, size_t before
 #define BYTE_KERNELS 0
 #endif
 
-/* Of each TAG: its values' type; their bits, whether they have a sign, whether they are floats; the types of its keys
- * without and with a sign, and how many keys are made digits in one word of eight bytes. */
+/* The row of a TAG has the type of its values; their bits, whether they have a sign, whether they are floats; the types
+ * of its keys without and with a sign, and how many keys are made digits in one word of eight bytes. */
 #define KEY_TRAITS_u8  uint8_t, 8, 0, 0, uint8_t, int8_t, 8
 #define KEY_TRAITS_u16 uint16_t, 16, 0, 0, uint16_t, int16_t, 4
 #define KEY_TRAITS_u32 uint32_t, 32, 0, 0, uint32_t, int32_t, 2
