@@ -375,6 +375,22 @@ def test_groups_in_any_order():
             frames.cumsum(columns, **wrong)
 
 
+def test_overflow_of_groups_is_the_first_of_the_frame():
+    rng = np.random.default_rng(7)
+    keys, columns = rng.integers(0, 5, 60), [rng.integers(0, 2**62, 60, "u8"), rng.integers(0, 2**61, 60)]
+    for reverse in (False, True):
+        sums = [[0] * 5, [0] * 5]
+        for row in range(60)[:: -1 if reverse else 1]:
+            for own, column in zip(sums, columns):
+                own[keys[row]] += int(column[row])
+            gone = [own[keys[row]] >= limit for own, limit in zip(sums, (2**64, 2**63))]
+            if any(gone):
+                break
+        with pytest.raises(tuplescan.OverflowAt) as at:
+            frames.cumsum(columns, by=keys, reverse=reverse, check_overflow=True)
+        assert (at.value.row, at.value.column) == (row, gone.index(True))
+
+
 def test_keys_of_each_kind():
     """What is equal is one key, and so is what is missing."""
     pandas, pyarrow = pytest.importorskip("pandas"), pytest.importorskip("pyarrow")

@@ -108,6 +108,13 @@ def test_keys_that_are_unlike_themselves():
         np.testing.assert_array_equal(tuplescan.segmented_cumsum([1, 2, 3, 4], keys=keys), [1, 3, 3, 7])
 
 
+def test_offsets_and_keys_that_are_not_aligned():
+    for name, values in ("offsets", [0, 2, 4]), ("lengths", [2, 2]), ("keys", [1, 1, 2, 2]):
+        moved = np.empty(8 * len(values) + 1, "u1")[1:].view("i8")
+        moved[:] = values
+        np.testing.assert_array_equal(tuplescan.segmented_cumsum([1, 2, 3, 4], **{name: moved}), [1, 3, 3, 7])
+
+
 def test_rows_of_no_segment(way):
     np.testing.assert_array_equal(tuplescan.segmented_cumsum([1, 2, 3, 4], [1, 3]), [0, 2, 5, 0])
     assert tuplescan.segmented_cumsum(np.empty((0, 2)), lengths=[]).shape == (0, 2)
@@ -158,6 +165,10 @@ def test_ragged_arrays_of_awkward():
     assert list(tuplescan.segmented_totals(x)) == [3.5, 0.0, 12.0]
     with pytest.raises(ValueError, match="offsets"):
         tuplescan.segmented_cumsum(x, lengths=[5])
+    assert tuplescan.segmented_cumsum(awkward.Array([1, 2, 3]), [0, 2, 3]).tolist() == [1, 3, 3]
+    for missing in [[1], None, [2]], [[1, None]]:
+        with pytest.raises(TypeError, match="missing"):
+            tuplescan.segmented_cumsum(awkward.Array(missing))
 
 
 def test_tensors_of_torch():

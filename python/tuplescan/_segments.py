@@ -46,7 +46,7 @@ class Segments:
         ((name, values),) = given.items()
         there = library is not NUMPY and library.owns(values) and library.on_cuda(values)
         own = library if there else NUMPY
-        values = library.resolved(values) if there else seen_by_numpy(values, name)
+        values = library.resolved(values) if there else np.require(seen_by_numpy(values, name), requirements="A")
         self.kind, self.known = _KINDS[name], None
         if name in ("offsets", "lengths"):
             values = _whole_numbers(own, values, name)
@@ -109,9 +109,12 @@ def _ragged(x):
             raise TypeError("x: nested tensors must have the layout torch.jagged, and rows along axis 1")
         x = x.contiguous()  # without what lies between its parts, which offsets alone do not say
         return x.values(), x.offsets(), lambda rows: torch.nested.nested_tensor_from_jagged(rows, x.offsets())
-    if "awkward" in roots_of(x):
+    if "awkward" in roots_of(x) and x.ndim > 1:
         awkward = sys.modules["awkward"]
-        lists = awkward.to_layout(awkward.to_packed(x)).to_ListOffsetArray64(True)
+        lists = awkward.to_layout(awkward.to_packed(x))
+        if lists.is_option:
+            raise TypeError("x: some of its lists are missing: fill or drop them first")
+        lists = lists.to_ListOffsetArray64(True)
         offsets = np.asarray(lists.offsets)
 
         def made(rows):

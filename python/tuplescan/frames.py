@@ -284,15 +284,27 @@ class _Groups:
         codes = _codes_of(keys)
         codes, order = codes.astype(np.int64, copy=False), np.empty(len(codes), np.uint64)
         if len(codes):
-            _core.argsort(np.ascontiguousarray(codes), order)
+            _core.argsort(np.require(codes, requirements="CA"), order)
         self.order = order.view(np.int64)
-        self.segments = Segments(len(codes), keys=codes[self.order])
+        self.codes = codes[self.order]
+        self.segments = Segments(len(codes), keys=self.codes)
 
     def sums(self, values, options):
+        """The sums, and the first overflow, (row, number of the column), its row counted from where sums begin."""
         sums, found = run(NUMPY, values[self.order], self.segments, options)
         out = np.empty_like(sums)
         out[self.order] = sums
-        return out, found and (int(self.order[found[0]]), found[1])
+        return out, found and self._first(found, values, options)
+
+    def _first(self, found, values, options):
+        """What was found is the first of its group: goes on among the rows of all groups ahead of it."""
+        order, codes = self.order, self.codes
+        while found:
+            row, column = int(order[found[0]]), found[1]
+            ahead = order > row if options.reverse else order < row
+            order, codes = order[ahead], codes[ahead]
+            found = run(NUMPY, values[order], Segments(len(order), keys=codes), options)[1]
+        return (len(values) - 1 - row if options.reverse else row), column
 
     def gaps(self, gaps, options):
         own = dataclasses.replace(options, operation=MAXIMUM, check_overflow=False, dtype=np.dtype("u1"))
@@ -361,7 +373,7 @@ def _scan(frame, skipna, options, by=None):
         raise ValueError("skipna: a state cannot tell that a value was missing; fill them first")
     sums, first = _sum_columns(columns, kinds, options, groups)
     if first:
-        backwards = options.reverse and options.state is None and not groups
+        backwards = options.reverse and options.state is None
         raise OverflowAt(len(sums[0]) - 1 - first[0] if backwards else first[0], first[1])
     made = []
     for name, column, own in zip(names, columns, sums):
