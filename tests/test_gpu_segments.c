@@ -9,7 +9,7 @@ enum { COLUMNS = 3, MOST = 500, WORDS = 2 };
 
 static size_t table_rows(void) { return run_small() ? 3001 : 200003; }
 static size_t table_cells(void) { return table_rows() * COLUMNS; }
-static int replays(void) { return run_small() ? 60 : 600; }
+static int replays(void) { return run_small() ? 15 : 150; } /* of each kind of results */
 
 /* What is on the device, and what the host has of it. */
 static float *values, *sums, *expected, *device_values, *device_sums;
@@ -45,7 +45,8 @@ static int close_all(void **state) {
            cudaFree(workspace) || cudaStreamDestroy(stream);
 }
 
-static cudaGraphExec_t capture(table_segment_kind kind) {
+/* results: exclusive or not, and from the end or not. */
+static cudaGraphExec_t capture(table_segment_kind kind, const table_scan_options *results) {
     const table_view in = {device_values, table_rows(), COLUMNS, 0, TABLE_F32};
     const table_view out = {device_sums, table_rows(), COLUMNS, 0, TABLE_F32};
     const table_segments segments = {.kind = kind,
@@ -55,7 +56,9 @@ static cudaGraphExec_t capture(table_segment_kind kind) {
                                      .count_at = device_words + WORDS,
                                      .found = device_words,
                                      .wrong = device_words + 1};
-    table_scan_options options = {.backend = TABLE_BACKEND_CUDA, .stream = stream};
+    table_scan_options options = *results;
+    options.backend = TABLE_BACKEND_CUDA;
+    options.stream = stream;
     assert_int_equal(table_segmented_prefix_sum_workspace(&in, &out, &segments, &options, &workspace_bytes), TABLE_OK);
     REQUIRE_CUDA(cudaFree(workspace));
     REQUIRE_CUDA(cudaMalloc(&workspace, workspace_bytes));
@@ -103,20 +106,20 @@ static uint64_t first_wrong(table_segment_kind kind) {
     return TABLE_SEGMENTS_RIGHT;
 }
 
-static void expect_on_host(table_segment_kind kind) {
+static void expect_on_host(table_segment_kind kind, const table_scan_options *results) {
     const table_view in = {values, table_rows(), COLUMNS, 0, TABLE_F32};
     const table_view out = {expected, table_rows(), COLUMNS, 0, TABLE_F32};
     const table_segments segments = {.kind = kind, .type = TABLE_I64, .data = given, .count = count};
-    const table_scan_options options = {.backend = TABLE_BACKEND_CPU};
+    table_scan_options options = *results;
+    options.backend = TABLE_BACKEND_CPU;
     assert_int_equal(table_segmented_prefix_sum(&in, &out, &segments, &options), TABLE_OK);
 }
 
-static void test_replays(void **state) {
-    const table_segment_kind kind = NUMBER_OF(state);
+static void replay(table_segment_kind kind, const table_scan_options *results) {
     const size_t bytes = table_cells() * sizeof *sums;
-    const cudaGraphExec_t graph = capture(kind);
+    const cudaGraphExec_t graph = capture(kind, results);
     const uint64_t seed = run_seed();
-    struct random random = {seed};
+    struct random random = {seed + (uint64_t)(2 * results->exclusive + results->reverse)};
     for (int round = 0; round < replays(); round++) {
         uint64_t words[WORDS] = {77, 77};
         make_segments(&random, kind);
@@ -127,7 +130,7 @@ static void test_replays(void **state) {
         send(device_words, words, sizeof words, stream);
         send(device_words + WORDS, &count, sizeof count, stream);
         if (wrong == TABLE_SEGMENTS_RIGHT)
-            expect_on_host(kind);
+            expect_on_host(kind, results);
         REQUIRE_CUDA(cudaGraphLaunch(graph, stream));
         fetch(sums, device_sums, bytes, stream);
         fetch(words, device_words, sizeof words, stream);
@@ -140,6 +143,11 @@ static void test_replays(void **state) {
                      seed);
     }
     REQUIRE_CUDA(cudaGraphExecDestroy(graph));
+}
+
+static void test_replays(void **state) {
+    for (int results = 0; results < 4; results++)
+        replay(NUMBER_OF(state), &(table_scan_options){.exclusive = results % 2, .reverse = results / 2});
 }
 TEST_OF(test_replays, TABLE_SEGMENT_OFFSETS)
 TEST_OF(test_replays, TABLE_SEGMENT_LENGTHS)
@@ -156,6 +164,9 @@ TEST(test_wrong_on_device) {
     REQUIRE_CUDA(cudaStreamSynchronize(stream));
     expect(table_segmented_prefix_sum(&table, &table, &segments, &options), TABLE_ERROR_SHAPE, "segments->data[2]");
     segments.wrong = &on_host;
+    segments.count = UINT32_MAX;
+    expect(table_segmented_prefix_sum(&table, &table, &segments, &options), TABLE_ERROR_BACKEND, "too many");
+    segments.count = 3;
     expect(table_segmented_prefix_sum(&table, &table, &segments, &options), TABLE_ERROR_SHAPE, "segments->data[2]");
     fetch(&wrong, device_words, sizeof wrong, stream);
     fetch(sums, device_values, table_cells() * sizeof *sums, stream);
