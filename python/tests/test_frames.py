@@ -362,7 +362,7 @@ def test_groups_in_any_order():
     rng = np.random.default_rng(5)
     keys, columns = rng.integers(-3, 4, 900), {"a": rng.random(900), "b": rng.integers(0, 9, 900)}
     for name in ("cumsum", "cummax", "cumprod"):
-        for by in (keys, keys.astype("U"), keys / 3):
+        for by in (keys, keys.astype("U"), keys / 3, keys * 2**61):
             made = getattr(frames, name)({**columns, "key": by}, by="key")
             assert list(made) == ["a", "b"]
             for column, own in made.items():
@@ -420,4 +420,7 @@ def test_groups_of_frames():
     frame = polars.DataFrame(data)
     expected = frame.select(polars.col("x", "n").cum_sum().over("key"))
     assert frames.cumsum(frame, by="key").equals(expected)
+    for keys in (["a", None, "a", None], [0.0, 1.0, -0.0, 1.0], [[1], [2, 3], [1], [2, 3]], [True, False] * 2,
+                 polars.Series([2**90, 2**90 + 1] * 2, dtype=polars.Int128), [5, None, 5, None]):  # fmt: skip
+        assert frames.cumsum([[1, 2, 4, 8]], by=polars.Series(keys))[0].tolist() == [1, 2, 5, 10]
     assert frames.cumsum(frame.to_arrow(), by="key").column_names == ["x", "n"]

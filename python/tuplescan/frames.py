@@ -282,19 +282,21 @@ class _Groups:
 
     def __init__(self, keys):
         codes = _codes_of(keys)
-        codes, order = codes.astype(np.int64, copy=False), np.empty(len(codes), np.uint64)
+        codes, order = codes.astype(np.int64, copy=False), np.arange(len(codes))
         if len(codes):
-            _core.argsort(np.require(codes, requirements="CA"), order)
-        self.order = order.view(np.int64)
-        self.codes = codes[self.order]
+            least, most = int(codes.min()), int(codes.max())
+            if most - least < 2**32:  # fewer digits to sort by
+                codes = (codes - least).astype(np.min_scalar_type(most - least))
+            _core.argsort(np.require(codes, requirements="CA"), order.view(np.uint64))
+        self.order, self.places = order, np.empty_like(order)
+        self.places[order] = np.arange(len(order))
+        self.codes = codes.take(order)
         self.segments = Segments(len(codes), keys=self.codes)
 
     def sums(self, values, options):
         """The sums, and the first overflow, (row, number of the column), its row counted from where sums begin."""
-        sums, found = run(NUMPY, values[self.order], self.segments, options)
-        out = np.empty_like(sums)
-        out[self.order] = sums
-        return out, found and self._first(found, values, options)
+        sums, found = run(NUMPY, values.take(self.order, 0), self.segments, options)
+        return sums.take(self.places, 0), found and self._first(found, values, options)
 
     def _first(self, found, values, options):
         """What was found is the first of its group: goes on among the rows of all groups ahead of it."""
@@ -313,14 +315,17 @@ class _Groups:
 
 def _codes_of(keys):
     """Whole numbers, the same for equal keys; of what is missing, too."""
-    kind = kind_of(keys)
-    if kind is not None and kind.startswith("pandas"):
+    of, dtype = str(kind_of(keys)), getattr(keys, "dtype", None)
+    if of.startswith("pandas") and not (isinstance(dtype, np.dtype) and dtype.kind in "iub"):
         import pandas
 
-        return pandas.factorize(keys, use_na_sentinel=True)[0].astype(np.int64, copy=False)
-    if kind is not None and kind.startswith("polars"):
-        return keys.rank("dense").fill_null(0).to_numpy().astype(np.int64)
-    if kind is not None:
+        return pandas.factorize(keys, use_na_sentinel=True)[0]
+    if of.startswith("polars") and (not dtype.is_integer() or keys.null_count() or str(dtype).endswith("128")):
+        import polars
+
+        rows = keys.to_frame("key").with_row_index("row")
+        return rows.select(polars.col("row").first().over("key"))["row"].to_numpy()  # the first row of each key
+    if of.startswith("pyarrow"):
         return _codes_of_pyarrow(keys.combine_chunks() if hasattr(keys, "combine_chunks") else keys)
     keys = np.asarray(keys)
     if keys.ndim != 1:
