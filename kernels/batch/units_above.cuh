@@ -16,16 +16,10 @@ template <class SUM> struct units_above<SUM, false> {
     uint64_t count = 0;
     DEVICE explicit units_above(SUM start) : prefix(start), start(start) {}
     DEVICE void add(SUM total, SUM) {
-        unsigned level = 0;
-        for (; (count >> level & 1) != 0; level++)
-            total = combine(totals[level], total);
-        totals[level] = total;
+        const unsigned level = push_total(count, totals, total);
         count++;
         prefix = start;
-        KEEP_LOOP
-        for (unsigned k = STATE_BLOCK_LEVELS; k-- > level;)
-            if ((count >> k & 1) != 0)
-                prefix = combine(prefix, totals[k]);
+        each_digit_down(count, STATE_BLOCK_LEVELS, level, [&](unsigned k) { prefix = combine(prefix, totals[k]); });
     }
 };
 

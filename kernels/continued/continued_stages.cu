@@ -97,9 +97,6 @@ template <class INPUT, class SUM, unsigned ACROSS> KERNEL LAUNCH_BOUNDS(COLUMN_T
             own_column(memory[0])[column_at((count >> lane << lane) - 1)];
 }
 
-/* A block of the binary counter that the highest level is, and the prefix before it. */
-template <class SUM> struct top_digit { SUM total, prefix; };
-
 /* The highest level, a thread a column; and the header of the new state. */
 template <class SUM> KERNEL LAUNCH_BOUNDS(OPEN_THREADS, 1) top_kernel(continued_pass<SUM> pass) {
     const continued_place<SUM> place(pass);
@@ -114,34 +111,25 @@ template <class SUM> KERNEL LAUNCH_BOUNDS(OPEN_THREADS, 1) top_kernel(continued_
     if (column >= pass.columns)
         return;
     const state_column<SUM> state(pass.from, pass.columns, column);
-    top_digit<SUM> digits[STATE_BLOCK_LEVELS];
+    tree_level<SUM> digits[STATE_BLOCK_LEVELS];
     SUM prefix = state.start();
-    KEEP_LOOP
-    for (unsigned k = STATE_BLOCK_LEVELS - shift; k-- > 0;)
-        if (first >> k & 1) {
-            digits[k] = top_digit<SUM>{state.block(k + shift), prefix};
-            prefix = combine(prefix, digits[k].total);
-        }
+    each_digit_down(first, STATE_BLOCK_LEVELS - shift, 0, [&](unsigned k) {
+        digits[k] = tree_level<SUM>{state.block(k + shift), prefix};
+        prefix = digits[k].end();
+    });
     const SUM *totals = pass.level[top].totals + column;
     SUM *prefixes = pass.level[top].prefixes + column;
     KEEP_LOOP
     for (uint64_t entry = first; entry < last; entry++, totals += pass.columns, prefixes += pass.columns) {
-        SUM total = *totals, above = prefix;
-        unsigned k = 0;
+        tree_level<SUM> own = {*totals, prefix};
         *prefixes = prefix;
-        KEEP_LOOP
-        for (; (entry >> k & 1) != 0; k++) {
-            total = combine(digits[k].total, total);
-            above = digits[k].prefix;
-        }
-        digits[k] = top_digit<SUM>{total, above};
-        prefix = combine(above, total);
+        push_total(entry, digits, own, join_levels());
+        prefix = own.end();
     }
     *prefixes = prefix;
-    KEEP_LOOP
-    for (unsigned k = 0; k < STATE_BLOCK_LEVELS - shift; k++)
-        if (last >> k & 1)
-            row_of_state<SUM>(pass.to, pass.columns, STATE_BLOCKS + shift + k)[column] = digits[k].total;
+    each_digit_up(last, 0, STATE_BLOCK_LEVELS - shift, [&](unsigned k) {
+        row_of_state<SUM>(pass.to, pass.columns, STATE_BLOCKS + shift + k)[column] = digits[k].total;
+    });
 }
 
 /* The prefixes of a level below the highest, given the prefixes of the level above it. */

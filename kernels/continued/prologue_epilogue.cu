@@ -62,7 +62,9 @@ template <class SUM> struct warp_blocks {
     SUM low, high;
 
     DEVICE bool has(unsigned k) const { return k < STATE_BLOCK_LEVELS && (units >> k & 1) != 0; }
-    DEVICE SUM block(unsigned k) const { return warp_shuffle(WARP_ALL, k < WARP_LANES ? low : high, k % WARP_LANES); }
+    DEVICE SUM operator[](unsigned k) const {
+        return warp_shuffle(WARP_ALL, k < WARP_LANES ? low : high, k % WARP_LANES);
+    }
 
     /* Reads the blocks of a state; or of a carry state, which has none of lower levels. */
     DEVICE void read(const SUM *rows, size_t columns, uint64_t count) {
@@ -81,19 +83,13 @@ template <class SUM> struct warp_blocks {
 
     /* `prefix` and the blocks of `first` and higher levels. */
     DEVICE SUM prefix(SUM prefix, unsigned first) const {
-        KEEP_LOOP
-        for (unsigned k = STATE_BLOCK_LEVELS; k-- > first;)
-            if (has(k))
-                prefix = combine(prefix, block(k));
+        each_digit_down(units, STATE_BLOCK_LEVELS, first, [&](unsigned k) { prefix = combine(prefix, (*this)[k]); });
         return prefix;
     }
 
     /* One more block of 2^level units: there are none of lower levels. */
     DEVICE void push(unsigned level, SUM total) {
-        unsigned k = level;
-        KEEP_LOOP
-        for (; has(k); k++)
-            total = combine(block(k), total);
+        const unsigned k = carry_total(units, *this, total, join_by_adding(), level);
         units += uint64_t(1) << level;
         if (thread_index() % WARP_LANES == k % WARP_LANES)
             (k < WARP_LANES ? low : high) = total;
@@ -114,12 +110,8 @@ template <class SUM> struct warp_state {
         const bool has_run = lane < STATE_RUN_LEVELS && (own >> lane & 1) != 0;
         const SUM run = has_run ? rows[(STATE_RUNS + lane) * columns] : sum_identity<SUM>();
         SUM sum = sum_identity<SUM>();
-        KEEP_LOOP
-        for (unsigned k = 0; k < STATE_RUN_LEVELS; k++) {
-            const SUM left = warp_shuffle(WARP_ALL, run, k);
-            if (own >> k & 1)
-                sum = combine(left, sum);
-        }
+        each_digit_up(own, 0, STATE_RUN_LEVELS,
+                      [&](unsigned k) { sum = combine(warp_shuffle(WARP_ALL, run, k), sum); });
         if (before > 0)
             last = combine(blocks.prefix(start, 0), sum);
         if (own == UNIT_ROWS)

@@ -61,14 +61,12 @@ template <class OPS, int RULE = 0> struct column_of_state {
         const uint64_t unit = (n - 1) / STATE_UNIT;
         const unsigned own = static_cast<unsigned>(n - unit * STATE_UNIT);
         Value prefix = start();
-        for (unsigned k = STATE_BLOCK_LEVELS; k-- > 0;)
-            if (unit >> k & 1)
-                prefix = OPS::template apply<RULE>(slot(STATE_BLOCKS + k), prefix);
+        each_digit_down(unit, STATE_BLOCK_LEVELS, 0,
+                        [&](unsigned k) { prefix = OPS::template apply<RULE>(slot(STATE_BLOCKS + k), prefix); });
         const unsigned shortest = lowest_bit(own);
         Element inner = run(shortest);
-        for (unsigned k = shortest + 1; k < STATE_RUN_LEVELS; k++)
-            if (own >> k & 1)
-                inner = OPS::template after<RULE>(inner, run(k));
+        each_digit_up(own, shortest + 1, STATE_RUN_LEVELS,
+                      [&](unsigned k) { inner = OPS::template after<RULE>(inner, run(k)); });
         return OPS::template apply<RULE>(inner, prefix);
     }
 };

@@ -169,12 +169,13 @@ template <class OPS, tile_layout LAYOUT, class CELL> struct fused_tile {
     DEVICE word_pair *descriptor_at(word_pair *descriptors, unsigned of_tile, unsigned column, unsigned pairs) const {
         return descriptors + (carry_at(column) * pass.groups + of_tile) * pairs;
     }
-    DEVICE Element gathered_at(unsigned digit, unsigned column) const {
-        return OPS::get(memory.gathered + (digit << pass.log_across) + column);
-    }
-    template <int RULE> DEVICE static Element join(const Element &later, const Element &earlier) {
-        return join_settled<OPS, RULE>()(earlier, later);
-    }
+    struct gathered_runs { /* of each digit, in a column */
+        const fused_tile &tile;
+        unsigned column;
+        DEVICE Element operator[](unsigned digit) const {
+            return OPS::get(tile.memory.gathered + (digit << tile.pass.log_across) + column);
+        }
+    };
 
     /* By the first warp, a lane a unit: the element of the longest aligned run of the tile's units that ends there. */
     template <int RULE> DEVICE Element join_units() const {
@@ -184,7 +185,7 @@ template <class OPS, tile_layout LAYOUT, class CELL> struct fused_tile {
         for (unsigned half = 1; half < 1u << pass.log_units; half *= 2) {
             const Element left = OPS::template from_lane_above<RULE>(own, half << pass.log_across);
             if ((unit & (2 * half - 1)) == 2 * half - 1)
-                own = join<RULE>(own, left);
+                own = join_settled<OPS, RULE>()(left, own);
         }
         return own;
     }
@@ -222,30 +223,26 @@ template <class OPS, tile_layout LAYOUT, class CELL> struct fused_tile {
     /* By the first warp: the tile's run, of which others are a part. */
     template <int RULE> DEVICE void publish_run(const Element &own) const {
         Element run = own;
-        KEEP_LOOP
-        for (unsigned digit = 0; number >> digit & 1; digit++)
-            run = join<RULE>(run, gathered_at(digit, column_of(thread_index())));
+        carry_total(number, gathered_runs{*this, column_of(thread_index())}, run, join_settled<OPS, RULE>());
         publish(thread_index(), run);
     }
 
     /* Makes the values that the tile's units begin with, by the first warp. */
     template <int RULE> DEVICE void begin_units(const Element &own) const {
         const unsigned lane = thread_index() & (lanes - 1), unit = lane >> pass.log_across, column = column_of(lane);
+        const gathered_runs gathered{*this, column};
         Value begin = memory.begins[column];
-        KEEP_LOOP
-        for (unsigned digit = bit_width(number); digit-- > 0;)
-            if (number >> digit & 1)
-                begin = OPS::template apply<RULE>(gathered_at(digit, column), begin);
+        each_digit_down(number, bit_width(number), 0,
+                        [&](unsigned digit) { begin = OPS::template apply<RULE>(gathered[digit], begin); });
         const Element total = OPS::get(memory.units + lane);
         warp_barrier(WARP_ALL);
         if (thread_index() < lanes)
             OPS::put(memory.units + lane, own);
         warp_barrier(WARP_ALL);
-        KEEP_LOOP
-        for (unsigned level = pass.log_units; level-- > 0;)
-            if (unit >> level & 1)
-                begin = OPS::template apply<RULE>(
-                    OPS::get(memory.units + (((unit >> level << level) - 1) << pass.log_across) + column), begin);
+        each_digit_down(unit, pass.log_units, 0, [&](unsigned level) {
+            begin = OPS::template apply<RULE>(
+                OPS::get(memory.units + (((unit >> level << level) - 1) << pass.log_across) + column), begin);
+        });
         if (thread_index() < lanes)
             end_unit(unit, column, begin, OPS::template apply<RULE>(total, begin));
     }

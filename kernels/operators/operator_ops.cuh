@@ -261,6 +261,24 @@ template <class OPS, int RULE> struct join_settled {
         return OPS::template settle<RULE>(OPS::template after<RULE>(later, earlier));
     }
 };
+/* The value after an element, given the one before it. */
+template <class OPS, int RULE> struct apply_after {
+    DEVICE typename OPS::Value operator()(typename OPS::Value before, const typename OPS::Element &element) const {
+        return OPS::template apply<RULE>(element, before);
+    }
+};
+
+/* A block of units that waits for the one after it, and the value that it began with (as tree_level of sums). */
+template <class OPS> struct waiting_block {
+    typename OPS::Element element;
+    typename OPS::Value begin;
+    template <int RULE> DEVICE typename OPS::Value end() const { return OPS::template apply<RULE>(element, begin); }
+};
+template <class OPS, int RULE> struct join_waiting {
+    DEVICE waiting_block<OPS> operator()(const waiting_block<OPS> &earlier, const waiting_block<OPS> &later) const {
+        return waiting_block<OPS>{join_settled<OPS, RULE>()(earlier.element, later.element), earlier.begin};
+    }
+};
 
 /* Calls run(OPS()) for the operation on values that are kept as that type. */
 template <class RUN> static int with_ops(kernel_operation operation, table_type kept, const RUN &run) {

@@ -28,35 +28,25 @@ template <class OPS> struct sweep_of_operators {
 
 /* The earlier rounds, as the first thread of a column keeps them. */
 template <class OPS> struct rounds_before {
-    typename OPS::Element waiting[SWEEP_LEVELS]; /* of 2^k rounds */
-    typename OPS::Value begins
-        [SWEEP_LEVELS]; /* the value that a round began with: the round whose number has its lowest k bits cleared */
+    waiting_block<OPS> levels[SWEEP_LEVELS]; /* of 2^k rounds */
 
     /* Returns the value that round number `round` begins with. blocks(level) is the element of 2^level rounds before
      * it. */
     template <int RULE, class BLOCKS>
     DEVICE typename OPS::Value open(uint64_t round, typename OPS::Value start, const BLOCKS &blocks) {
-        KEEP_LOOP
-        for (unsigned level = SWEEP_LEVELS; level-- > 0;) {
-            if (round >> level & 1) {
-                waiting[level] = blocks(level);
-                start = OPS::template apply<RULE>(waiting[level], start);
-            }
-            begins[level] = start;
-        }
+        each_digit_down(round, SWEEP_LEVELS, 0, [&](unsigned level) {
+            levels[level] = waiting_block<OPS>{blocks(level), start};
+            start = levels[level].template end<RULE>();
+        });
         return start;
     }
 
-    /* The value that the round after this one begins with, given the element of this one. */
-    template <int RULE> DEVICE typename OPS::Value next(uint64_t round, typename OPS::Element total) {
-        unsigned level = 0;
-        for (; round >> level & 1; level++)
-            total = join_settled<OPS, RULE>()(waiting[level], total);
-        waiting[level] = total;
-        const typename OPS::Value value = OPS::template apply<RULE>(total, begins[level]);
-        for (unsigned below = 0; below <= level; below++)
-            begins[below] = value;
-        return value;
+    /* The value that the round after this one begins with, given the element of this one and its value. */
+    template <int RULE>
+    DEVICE typename OPS::Value next(uint64_t round, const typename OPS::Element &total, typename OPS::Value begin) {
+        waiting_block<OPS> block = {total, begin};
+        push_total(round, levels, block, join_waiting<OPS, RULE>());
+        return block.template end<RULE>();
     }
 };
 
@@ -118,9 +108,6 @@ template <class OPS, bool GOES_ON> struct sweep_block {
                                               true);
         return is_there && unit < place.end ? OPS::read(row_of(unit + 1)) : OPS::template identity<RULE>();
     }
-    template <int RULE> DEVICE Element join(const Element &later, const Element &earlier) const {
-        return join_settled<OPS, RULE>()(earlier, later);
-    }
 
     /* Joins the elements of the parts to the elements of the longest aligned runs of parts that end with each. */
     template <int RULE> DEVICE void join_parts(Element element) const {
@@ -130,7 +117,7 @@ template <class OPS, bool GOES_ON> struct sweep_block {
         for (unsigned half = 1; half < 1u << pass.log_parts; half *= 2) {
             block_barrier();
             if ((part & (2 * half - 1)) == 2 * half - 1) {
-                element = join<RULE>(element, OPS::get(own - parts_above(half)));
+                element = join_settled<OPS, RULE>()(OPS::get(own - parts_above(half)), element);
                 OPS::put(own, element);
             }
         }
@@ -151,8 +138,7 @@ template <class OPS, bool GOES_ON> struct sweep_block {
     }
 };
 
-/* The units of a thread in one round: totals become values, in registers. The loops are tree_totals() and
- * tree_prefixes() of elements, written out, as kernels of double and of 8-byte integers get other code by those. */
+/* The units of a thread in one round: totals become values, in registers. */
 template <class OPS, int RULE, bool GOES_ON> struct sweep_lane {
     typedef typename OPS::Value Value;
     typedef typename OPS::Element Element;
@@ -164,20 +150,12 @@ template <class OPS, int RULE, bool GOES_ON> struct sweep_lane {
         UNROLL
         for (unsigned k = 0; k < SWEEP_UNITS; k++)
             lefts[k] = OPS::template settle<RULE>(block.template total_of<RULE>(first + k));
-        UNROLL
-        for (unsigned half = 1; half < SWEEP_UNITS; half *= 2)
-            UNROLL
-        for (unsigned k = 2 * half - 1; k < SWEEP_UNITS; k += 2 * half)
-            lefts[k] = block.template join<RULE>(lefts[k], lefts[k - half]);
+        tree_totals<SWEEP_UNITS>(lefts, join_settled<OPS, RULE>());
         return lefts[SWEEP_UNITS - 1];
     }
     DEVICE void go_down(const block_of_sweep &block, size_t first, Value begin) {
         begins[0] = begin;
-        UNROLL
-        for (unsigned half = SWEEP_UNITS / 2; half > 0; half /= 2)
-            UNROLL
-        for (unsigned k = 0; k < SWEEP_UNITS; k += 2 * half)
-            begins[k + half] = OPS::template apply<RULE>(lefts[k + half - 1], begins[k]);
+        tree_prefixes<SWEEP_UNITS>(lefts, begins, apply_after<OPS, RULE>());
         UNROLL
         for (unsigned k = 0; k < SWEEP_UNITS; k++) /* by the elements as they are in the table, not settled */
             ends[k] = OPS::template apply<RULE>(block.template total_of<RULE>(first + k), begins[k]);
@@ -225,13 +203,13 @@ template <class OPS, int RULE> DEVICE void leave_blocks(const sweep_block<OPS, t
             leave(0, (unit & 2) != 0 ? lane.lefts[2] : lane.lefts[0]);
         if (unit & 2)
             leave(1, lane.lefts[1]);
-        KEEP_LOOP
-        for (unsigned level = LOG_SWEEP_UNITS; level < log_round; level++)
-            if (unit >> level & 1)
-                leave(level, OPS::get(block.element_of((unit >> level << level) / SWEEP_UNITS - 1)));
+        each_digit_up(unit, LOG_SWEEP_UNITS, log_round, [&](unsigned level) {
+            leave(level, OPS::get(block.element_of((unit >> level << level) / SWEEP_UNITS - 1)));
+        });
     }
     if (block.is_there && block.part == 0)
-        each_digit_up(round, 0, SWEEP_LEVELS, [&](unsigned level) { leave(log_round + level, before.waiting[level]); });
+        each_digit_up(round, 0, SWEEP_LEVELS,
+                      [&](unsigned level) { leave(log_round + level, before.levels[level].element); });
 }
 
 template <class OPS, bool GOES_ON> KERNEL LAUNCH_BOUNDS(sweep_threads<typename OPS::Value>(), 1)
@@ -241,9 +219,9 @@ template <class OPS, bool GOES_ON> KERNEL LAUNCH_BOUNDS(sweep_threads<typename O
     SHARED_ARRAY(typename OPS::Kept, elements, THREADS);
     SHARED_ARRAY(Value, values, THREADS);
     const sweep_block<OPS, GOES_ON> block(pass, elements, values);
+    rounds_before<OPS> before;
     OPS::with_careful_rule(pass.careful, [&](auto known) {
         constexpr int RULE = decltype(known)::value;
-        rounds_before<OPS> before;
         Value begin = OPS::start(pass.careful);
         if (pass.carry_in && block.part == 0 && block.is_there)
             begin = load_vector(pass.carry_in + block.carry);
@@ -254,8 +232,6 @@ template <class OPS, bool GOES_ON> KERNEL LAUNCH_BOUNDS(sweep_threads<typename O
                     return state.block(level + pass.log_parts + LOG_SWEEP_UNITS);
                 });
             }
-        for (unsigned level = 0; level < SWEEP_LEVELS && block.part == 0 && !GOES_ON; level++)
-            before.begins[level] = begin;
         for (size_t round = 0; (round << pass.log_parts) * SWEEP_UNITS < block.place.end; round++) {
             const size_t first = ((round << pass.log_parts) + block.part) * SWEEP_UNITS;
             sweep_lane<OPS, RULE, GOES_ON> lane;
@@ -266,7 +242,7 @@ template <class OPS, bool GOES_ON> KERNEL LAUNCH_BOUNDS(sweep_threads<typename O
                     leave_blocks<OPS, RULE>(block, lane, before, block.place.round + round);
             if (block.part == 0)
                 begin = before.template next<RULE>(block.place.round + round,
-                                                   OPS::get(block.element_of((1u << pass.log_parts) - 1)));
+                                                   OPS::get(block.element_of((1u << pass.log_parts) - 1)), begin);
             block_barrier();
             lane.write(block, first);
         }

@@ -165,14 +165,7 @@ struct operator_tile {
             if constexpr (looks_away<RULE>())
                 if (total.factor == 0) /* by a reset, or as it underflows */
                     seen.has_reset = seen.has_reset || has_reset(part * ROWS_AT_ONCE);
-            UNROLL
-            for (unsigned level = 0; level < LOG_RUN_PARTS; level++) {
-                if ((part >> level & 1) == 0) {
-                    left[level] = total;
-                    break;
-                }
-                total = OPS::template after<RULE>(total, left[level]);
-            }
+            push_known(part, left, total, join_elements<OPS, RULE>());
             rows[ROWS_AT_ONCE - 1] = total;
         }
         return rows[ROWS_AT_ONCE - 1];
@@ -283,21 +276,19 @@ struct operator_tile {
             leave(run, long_run<RULE>(of_unit, count, run));
         if (run != count / RUN_ROWS)
             return;
-        Element runs[LOG_RUN_PARTS + 3];
-        static_assert(1 << sizeof runs / sizeof *runs == RUN_ROWS, "");
+        constexpr unsigned LOG_RUN_ROWS = LOG_RUN_PARTS + 3;
+        static_assert(1 << LOG_RUN_ROWS == RUN_ROWS, "");
+        Element runs[LOG_RUN_ROWS];
         make_short_runs<RULE>(count, runs);
-        KEEP_LOOP
-        for (unsigned level = 0; GOES_ON && 1u << level < RUN_ROWS; level++)
-            if (count >> level & 1)
-                leave(level, runs[level]);
+        if (GOES_ON)
+            each_digit_up(count, 0, LOG_RUN_ROWS, [&](unsigned level) { leave(level, runs[level]); });
         if (!SEES_ZEROS || count % 2 == 0)
             return;
         Element total = runs[0];
-        KEEP_LOOP
-        for (unsigned level = 1; level < STATE_UNIT_LEVEL; level++)
-            if (count >> level & 1)
-                total = OPS::template after<RULE>(
-                    total, 1u << level < RUN_ROWS ? runs[level] : long_run<RULE>(of_unit, count, level));
+        each_digit_up(count, 1, STATE_UNIT_LEVEL, [&](unsigned level) {
+            total = OPS::template after<RULE>(total, level < LOG_RUN_ROWS ? runs[level]
+                                                                          : long_run<RULE>(of_unit, count, level));
+        });
         OPS::write(row_of(prefixes, place.first_unit + of_unit + 1, column), total);
     }
 

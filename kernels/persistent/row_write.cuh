@@ -34,7 +34,7 @@ DEVICE void take_end_above(const row_memory<SHAPE> &memory, unsigned lane, row_v
                  before);
 }
 
-/* The scan of rows, which are joined in place: by tree_scan(), ptxas gets other code. */
+/* The scan of rows, which are joined in place. */
 template <unsigned ROWS, class VECTOR> DEVICE void scan_rows(VECTOR (&sums)[ROWS]) {
     walk_scan<ROWS>([&](unsigned above, unsigned row) { add_to_right(sums[above], sums[row]); });
 }

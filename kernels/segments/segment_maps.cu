@@ -90,16 +90,8 @@ template <class OPS, int RULE> struct map_column {
         KEEP_LOOP
         for (unsigned row = 0; row < unit.rows; row++) {
             Element own = element(unit.first_row + row, unit.number == 0 && row == 0);
-            bool is_block = true;
-            KEEP_LOOP
-            for (unsigned k = 0; k < UNIT_BITS; k++) {
-                if ((row >> k & 1) != 0) {
-                    own = after(own, levels[k]);
-                } else if (is_block) {
-                    levels[k] = own;
-                    is_block = false;
-                }
-            }
+            const unsigned level = push_total(row, levels, own, join_elements<OPS, RULE>());
+            each_digit_up(row, level, UNIT_BITS, [&](unsigned k) { own = after(own, levels[k]); });
             visit(unit.first_row + row, own);
         }
     }
@@ -124,30 +116,19 @@ template <class OPS, int RULE> struct map_column {
         if (unit.rows > 0)
             OPS::write(total_at(place), total);
     }
-    /* Prefixes of the units of a segment but the first. befores[k]: the prefix of the number so far without its k
-     * lowest digits. */
+    /* Prefixes of the units of a segment but the first. */
     DEVICE void make_prefixes(uint64_t segment) const {
         constexpr unsigned LEVELS = 32;
         const segment_range range = pass.where.range(segment);
         const uint64_t units = range.rows == 0 ? 0 : (range.rows - 1) >> UNIT_BITS;
-        Element blocks[LEVELS];
-        Value befores[LEVELS + 1];
-        KEEP_LOOP
-        for (unsigned k = 0; k <= LEVELS; k++)
-            befores[k] = start_of(segment);
+        waiting_block<OPS> levels[LEVELS];
+        Value prefix = start_of(segment);
         KEEP_LOOP
         for (uint64_t number = 0; number < units; number++) {
             const uint64_t place = (range.begin >> UNIT_BITS) + number;
-            Element block = settle(OPS::read(total_at(place)));
-            unsigned level = 0;
-            KEEP_LOOP
-            for (; (number >> level & 1) != 0; level++)
-                block = settle(after(block, blocks[level]));
-            blocks[level] = block;
-            const Value prefix = apply(block, befores[level + 1]);
-            KEEP_LOOP
-            for (unsigned k = 0; k <= level; k++)
-                befores[k] = prefix;
+            waiting_block<OPS> block = {settle(OPS::read(total_at(place))), prefix};
+            push_total(number, levels, block, join_waiting<OPS, RULE>());
+            prefix = block.template end<RULE>();
             store_vector(prefix_at(place), prefix);
         }
     }

@@ -1,7 +1,8 @@
 /* The three primitives of the tree of tuplescan/prefix_sum.h: the scan of a run by halves, the push of a total with its
  * carries, and the seed of a place from the levels above it. What is joined, and where it lies, the caller says: an
  * array, or a class that gives the k-th run by runs[k]; join(earlier, later) makes one run of two neighbours, which are
- * added where it is left out. */
+ * added where it is left out. Where runs lie in lanes or threads, the same walks are made by shuffles or in shared
+ * memory, a step a level (tile/scan.cuh, tile/totals.cuh, continued/unit_column.cuh, operators/). */
 #ifndef TILE_TREE_CUH
 #define TILE_TREE_CUH
 
@@ -67,36 +68,67 @@ template <unsigned COUNT, class SUM> DEVICE void scan_in_lane(SUM (&rows)[COUNT]
 
 /* The exclusive prefixes of all runs, given the first one's and the totals that tree_totals() makes: the prefix of run
  * k is the prefix of k without its lowest digit, and the total of the block between. */
-template <unsigned COUNT, class RUNS, class PREFIXES>
-DEVICE void tree_prefixes(const RUNS &totals, PREFIXES &prefixes) {
+template <unsigned COUNT, class RUNS, class PREFIXES, class JOIN = join_by_adding>
+DEVICE void tree_prefixes(const RUNS &totals, PREFIXES &prefixes, const JOIN &join = JOIN()) {
     UNROLL
     for (unsigned half = COUNT / 2; half > 0; half /= 2)
         UNROLL
     for (unsigned k = 0; k < COUNT; k += 2 * half)
-        prefixes[k + half] = combine(prefixes[k], totals[k + half - 1]);
+        prefixes[k + half] = join(prefixes[k], totals[k + half - 1]);
 }
 
-/* ---- levels: the blocks of the binary digits of a count, levels[k] being the block of digit k.
- *
- * Seven counters keep a loop of their own, as their PTX is another one by push_total() or push_known(): that of the
- * highest level of a continued scan (275 lines in either case, the operands of one addition change places); that of
- * stage 2 by a prefix warp (tree_push(), which reads the first level before it is asked for); those without `unroll 1`,
- * of batches (units_above.cuh: batch_kernel<float> has 952 lines in either case, but a pragma more, and a store moves)
- * and of the sweep of operators; those of segment_maps.cu (8,719 lines in either case) and of the parts of a run in
- * operator_tile.cuh (two kernels of 23), where two moves change places; and that of a prologue, whose levels lie in the
- * lanes of a warp. */
+/* ---- levels: the blocks of the binary digits of a count, levels[k] being the block of digit k. */
+
+/* How many of the lowest bits are ones before the first zero. */
+DEVICE unsigned tree_ones(unsigned bits) { return lowest_bit(~bits); }
+DEVICE unsigned tree_ones(uint64_t bits) {
+    const unsigned low = ~static_cast<unsigned>(bits), high = ~static_cast<unsigned>(bits >> 32);
+    return low != 0 ? lowest_bit(low) : 32 + lowest_bit(high);
+}
 
 /* The push of one more block after `count` of them, with its carries: the total becomes that of itself and of the
- * blocks that waited for it, and waits at the level that is returned. */
-template <class COUNTED, class LEVELS, class BLOCK, class JOIN = join_by_adding>
-DEVICE unsigned push_total(const COUNTED &count, LEVELS &levels, BLOCK &total, const JOIN &join = JOIN()) {
-    unsigned level = 0;
+ * blocks that waited for it, and waits at the level that is returned. carry_total() leaves it to the caller to put it
+ * there; its `count` is of level 0, and the block of level `first`. */
+template <class COUNTED, class LEVELS, class BLOCK, class JOIN = join_by_adding> DEVICE unsigned
+carry_total(const COUNTED &count, const LEVELS &levels, BLOCK &total, const JOIN &join = JOIN(), unsigned first = 0) {
+    unsigned level = first;
     KEEP_LOOP
     for (; (count >> level & 1) != 0; level++)
         total = join(levels[level], total);
+    return level;
+}
+template <class COUNTED, class LEVELS, class BLOCK, class JOIN = join_by_adding>
+DEVICE unsigned push_total(const COUNTED &count, LEVELS &levels, BLOCK &total, const JOIN &join = JOIN()) {
+    const unsigned level = carry_total(count, levels, total, join);
     levels[level] = total;
     return level;
 }
+
+/* The push of a block of level `first`, given the block there as it was read before the total was made, whether or not
+ * it is wanted; the digits that carry are counted at once. Rows of 13 columns of f64 lose .011 of memcpy's speed by
+ * push_total(). */
+template <class COUNTED, class LEVELS, class BLOCK, class JOIN> DEVICE void
+push_ahead(const BLOCK &ahead, const COUNTED &count, LEVELS &levels, BLOCK &total, const JOIN &join, unsigned first) {
+    const unsigned ones = tree_ones(count >> first);
+    if (ones > 0)
+        total = join(ahead, total);
+    KEEP_LOOP
+    for (unsigned k = 1; k < ones; k++)
+        total = join(BLOCK(levels[first + k]), total);
+    levels[first + ones] = total;
+}
+
+/* A block that waits with the prefix before it, which is that of the earlier one when two are joined. */
+template <class SUM> struct alignas(2 * sizeof(SUM)) tree_level {
+    SUM total, prefix;
+    DEVICE SUM end() const { return combine(prefix, total); } /* the prefix after the block */
+};
+struct join_levels {
+    template <class SUM>
+    DEVICE tree_level<SUM> operator()(const tree_level<SUM> &earlier, const tree_level<SUM> &later) const {
+        return tree_level<SUM>{combine(earlier.total, later.total), earlier.prefix};
+    }
+};
 
 /* push_total() of a number that the compiler knows, onto COUNT levels in registers. */
 template <unsigned COUNT, class BLOCK, class JOIN>

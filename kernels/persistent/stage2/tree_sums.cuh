@@ -16,9 +16,8 @@ constexpr unsigned TREE_LEVELS = 55;
 /* Rows of a carry state before the blocks of digits. */
 constexpr unsigned CARRY_DIGITS = 3;
 
-/* A block that waits for the one to its right: its total, and the prefix before it. LEVELS is anything that gives the
- * one of level k by levels[k]: an array of TREE_LEVELS of them, a pointer, or a tree_column. */
-template <class SUM> struct alignas(2 * sizeof(SUM)) tree_level { SUM total, prefix; };
+/* LEVELS is anything that gives the tree_level of level k by levels[k]: an array of TREE_LEVELS of them, a pointer, or
+ * a tree_column. */
 
 /* The levels of one of many columns, of which all columns of a level lie side by side. */
 template <class SUM> struct tree_column {
@@ -54,32 +53,13 @@ template <class SUM> struct carry_column {
     DEVICE void leave(unsigned k, SUM total) const { left[(k + level) * columns] = total; }
 };
 
-/* How many of the lowest bits are ones before the first zero. */
-DEVICE unsigned tree_ones(unsigned bits) { return lowest_bit(~bits); }
-DEVICE unsigned tree_ones(uint64_t bits) {
-    const unsigned low = ~static_cast<unsigned>(bits), high = ~static_cast<unsigned>(bits >> 32);
-    return low != 0 ? lowest_bit(low) : 32 + lowest_bit(high);
-}
-
 /* Counts a block of a level, given its total, after `count` chunks, a multiple of its length, whose prefix is `prefix`.
- * Returns the prefix after it. The first level is read whether or not it is wanted, so that it is under way while the
- * total is made. */
+ * Returns the prefix after it. */
 template <class SUM, class LEVELS, class COUNTED>
 DEVICE SUM tree_push(LEVELS &levels, unsigned level, COUNTED count, SUM prefix, SUM total) {
-    const tree_level<SUM> next = levels[level];
-    const unsigned ones = tree_ones(count >> level);
-    if (ones > 0) {
-        total = combine(next.total, total);
-        prefix = next.prefix;
-    }
-    KEEP_LOOP
-    for (unsigned k = 1; k < ones; k++) {
-        const tree_level<SUM> left = levels[level + k];
-        total = combine(left.total, total);
-        prefix = left.prefix;
-    }
-    levels[level + ones] = tree_level<SUM>{total, prefix};
-    return combine(prefix, total);
+    tree_level<SUM> block = {total, prefix};
+    push_ahead(tree_level<SUM>(levels[level]), count, levels, block, join_levels(), level);
+    return block.end();
 }
 
 /* COUNT totals of the chunks of one block, whose prefix is `prefix`, become the prefixes after them, but for the last
