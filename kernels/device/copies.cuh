@@ -27,9 +27,8 @@ template <unsigned BYTES> DEVICE void copy_ahead(void *shared, const void *globa
 DEVICE void copies_ahead_wait() {}
 #endif
 
-/* Asynchronous bulk copies between global and shared memory (sm_90): addresses and bytes are multiples of 16. A copy
- * into shared memory counts its bytes on a barrier that lies in shared memory; a copy out is waited for by its group.
- */
+/* Asynchronous bulk copies from global into shared memory (sm_90): addresses and bytes are multiples of 16. A copy
+ * counts its bytes on a barrier that lies in shared memory. */
 struct bulk_barrier {
     uint64_t state;
 };
@@ -73,19 +72,8 @@ DEVICE void bulk_load(void *shared, const void *global, unsigned bytes, bulk_bar
                  : "r"(shared_address(shared)), "l"(global), "r"(bytes), "r"(shared_address(barrier))
                  : "memory");
 }
-DEVICE void bulk_store(void *global, const void *shared, unsigned bytes) {
-    asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;"
-                 :
-                 : "l"(global), "r"(shared_address(shared)), "r"(bytes)
-                 : "memory");
-}
-/* Close the group of this thread's bulk_store()s; wait until the sources of all closed groups may be written again;
- * wait until all of them are done. */
-DEVICE void bulk_store_commit() { asm volatile("cp.async.bulk.commit_group;" ::: "memory"); }
-DEVICE void bulk_store_wait_read() { asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory"); }
-DEVICE void bulk_store_wait() { asm volatile("cp.async.bulk.wait_group 0;" ::: "memory"); }
-/* Before a barrier after which one thread starts a bulk_store() from there, or a bulk_load() to there: this thread's
- * writes to shared memory become visible to the copy engine. */
+/* Before a barrier after which one thread starts a bulk_load() to there: this thread's writes to shared memory become
+ * visible to the copy engine. */
 DEVICE void bulk_fence() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 #else
 /* On older devices these are never called, but the kernels that name them are compiled. */

@@ -8,7 +8,6 @@ DEVICE uint64_t atomic_add(uint64_t *word, uint64_t value) {
     return atomicAdd(reinterpret_cast<unsigned long long *>(word), static_cast<unsigned long long>(value));
 }
 DEVICE uint32_t atomic_or(uint32_t *word, uint32_t bits) { return atomicOr(word, bits); }
-DEVICE uint32_t atomic_min(uint32_t *word, uint32_t value) { return atomicMin(word, value); }
 DEVICE uint64_t atomic_min(uint64_t *word, uint64_t value) {
     return atomicMin(reinterpret_cast<unsigned long long *>(word), static_cast<unsigned long long>(value));
 }
@@ -29,11 +28,6 @@ DEVICE uint64_t load_relaxed(const uint64_t *word) {
     asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(value) : "l"(word) : "memory");
     return value;
 }
-DEVICE uint32_t load_acquire(const uint32_t *word) {
-    uint32_t value;
-    asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(word) : "memory");
-    return value;
-}
 DEVICE uint64_t load_acquire(const uint64_t *word) {
     uint64_t value;
     asm volatile("ld.acquire.gpu.global.u64 %0, [%1];" : "=l"(value) : "l"(word) : "memory");
@@ -44,12 +38,6 @@ DEVICE void store_relaxed(uint32_t *word, uint32_t value) {
 }
 DEVICE void store_relaxed(uint64_t *word, uint64_t value) {
     asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" : : "l"(word), "l"(value) : "memory");
-}
-DEVICE void store_release(uint32_t *word, uint32_t value) {
-    asm volatile("st.release.gpu.global.u32 [%0], %1;" : : "l"(word), "r"(value) : "memory");
-}
-DEVICE void store_release(uint64_t *word, uint64_t value) {
-    asm volatile("st.release.gpu.global.u64 [%0], %1;" : : "l"(word), "l"(value) : "memory");
 }
 /* A fence for relaxed words. Everything that this thread wrote, or has seen, before the fence is visible to a thread
  * that sees a relaxed store of this one after it and then calls the fence, too. */

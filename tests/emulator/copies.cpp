@@ -1,6 +1,7 @@
-/* Bulk copies with the barriers that count their bytes. Until a copy is done its target holds a pattern (and is poison
- * to AddressSanitizer). It is done at some time between its start and when somebody waits for it, in any order: to
- * ThreadSanitizer each copy is a thread, started by whoever starts the copy and joined by whoever waits for it. */
+/* Bulk copies into shared memory with the barriers that count their bytes. Until a copy is done its target holds a
+ * pattern (and is poison to AddressSanitizer). It is done at some time between its start and when somebody waits for
+ * it, in any order: to ThreadSanitizer each copy is a thread, started by whoever starts the copy and joined by whoever
+ * waits for it. */
 #include <cstring>
 
 #include "internal.h"
@@ -9,7 +10,7 @@ namespace emulator {
 
 namespace {
 
-constexpr unsigned char NOT_COME = 0xe1, NOT_FENCED = 0xc3;
+constexpr unsigned char NOT_COME = 0xe1;
 constexpr int64_t MOST_PENDING = (1 << 20) - 1;
 
 uint64_t stamp(const void *barrier) { return 0x6d62617272696572u ^ reinterpret_cast<uintptr_t>(barrier); }
@@ -65,55 +66,21 @@ bool overlap(const unsigned char *a, size_t a_bytes, const void *b, size_t b_byt
 /* Shared memory that a copy still needs is not for another one. */
 void check_in_use(const void *shared, unsigned bytes, const char *what, place at) {
     const thread &self = current();
-    for (const auto &other : self.home->copies) {
-        if (other->load && overlap(other->to, other->bytes, shared, bytes))
+    for (const auto &other : self.home->copies)
+        if (overlap(other->to, other->bytes, shared, bytes))
             misuse_of(self, at, "%s: a bulk_load from %s:%d into this shared memory has not completed", what,
                       other->at.file, other->at.line);
-        if (!other->load && !other->read && what[5] == 'l' && overlap(other->from, other->bytes, shared, bytes))
-            misuse_of(self, at, "%s: a bulk_store from %s:%d was not waited for, which reads this shared memory", what,
-                      other->at.file, other->at.line);
-    }
-}
-
-void open_view(block &of) {
-    if (of.work->plan.view && of.engine_view.empty())
-        of.engine_view.assign(shared_arena_bytes(), NOT_FENCED);
-}
-
-const unsigned char *source_of(const block &of, const copy &store) {
-    return of.engine_view.empty() ? store.from : of.engine_view.data() + (store.from - of.shared);
-}
-
-void keep_source(const block &of, copy &store) {
-    void *self = tsan_thread();
-    {
-        const as_worker memory;
-        store.kept.reset(new unsigned char[store.bytes]);
-    }
-    tsan_thread_switch(store.tsan);
-    copy_seen(store.kept.get(), source_of(of, store), store.bytes, true, false);
-    tsan_release(store.owner);
-    tsan_thread_switch(self);
 }
 
 void load_now(block &of, const copy &load) {
     asan_unpoison(load.to, load.bytes);
     copy_seen(load.to, load.from, load.bytes, true, true);
-    if (!of.engine_view.empty())
-        copy_raw(of.engine_view.data() + (load.to - of.shared), load.to, load.bytes);
     for (auto &barrier : of.copy_barriers)
         if (barrier->address == load.barrier) {
             tsan_release(&barrier->sync);
             barrier->pending -= load.bytes;
             look_at_phase(*barrier);
         }
-}
-
-void store_now(const block &of, copy &store) {
-    copy_seen(store.to, store.kept ? store.kept.get() : source_of(of, store), store.bytes, !store.kept, true);
-    tsan_release(store.owner);
-    store.done = true;
-    progress();
 }
 
 void forget(block &of, size_t index) {
@@ -124,19 +91,14 @@ void forget(block &of, size_t index) {
     of.copies.pop_back();
 }
 
-/* A load is over then; a store when somebody has waited for it, too. */
 void complete(block &of, size_t index) {
     copy &now = *of.copies[index];
     void *self = tsan_thread();
     tsan_thread_switch(now.tsan);
-    if (now.load)
-        load_now(of, now);
-    else if (!now.done)
-        store_now(of, now);
+    load_now(of, now);
     tsan_release(&of.work->sync);
     tsan_thread_switch(self);
-    if (now.load || now.read)
-        forget(of, index);
+    forget(of, index);
 }
 
 void add_copy(block &of, copy &&started) {
@@ -150,33 +112,14 @@ void add_copy(block &of, copy &&started) {
 
 } // namespace
 
-void copies_refresh_view(block &of) {
-    if (of.fenced && !of.engine_view.empty())
-        copy_raw(of.engine_view.data(), of.shared, shared_arena_bytes());
-    of.fenced = false;
-}
-
 void complete_some_copy(block &of, random_numbers &random) {
     if (!of.copies.empty())
         complete(of, random.below(static_cast<unsigned>(of.copies.size())));
 }
 
-void copies_thread_ends(thread &of) {
-    for (const auto &store : of.home->copies)
-        if (!store->load && store->owner == &of && !store->read)
-            misuse_of(of, store->at, "bulk_store: the thread returned without bulk_store_wait_read() or _wait()%s",
-                      store->group ? "" : ", and without bulk_store_commit()");
-}
-
 void copies_close(block &of) {
-    while (!of.copies.empty()) {
-        const copy &last = *of.copies.back();
-        if (last.load) {
-            misuse_of(of.all[0], last.at, "bulk_load: the block ended without waiting for it");
-            return;
-        }
-        complete(of, of.copies.size() - 1);
-    }
+    if (!of.copies.empty())
+        return misuse_of(of.all[0], of.copies.back()->at, "bulk_load: the block ended without waiting for it");
     for (const auto &barrier : of.copy_barriers)
         if (barrier->pending != 0)
             misuse_of(*barrier->maker, barrier->maker->at, "the block ended with %lld announced bytes not come",
@@ -212,12 +155,6 @@ void copy_barrier_expect(void *address, unsigned bytes, const char *file, int li
     arrive(barrier, self, self.at);
 }
 
-void copy_barrier_arrive(void *address, const char *file, int line) {
-    thread &self = current();
-    self.at = {file, line};
-    arrive(find_barrier(self, address, "bulk_barrier_arrive", self.at), self, self.at);
-}
-
 bool copy_barrier_passed(void *address, unsigned parity, const char *file, int line) {
     thread &self = current();
     copy_barrier &barrier = find_barrier(self, address, "bulk_barrier_passed", {file, line});
@@ -238,59 +175,10 @@ void copy_load(void *shared, const void *global, unsigned bytes, void *barrier, 
     find_barrier(self, barrier, "bulk_load", self.at);
     check_copy(shared, global, bytes, "bulk_load", self.at);
     check_in_use(shared, bytes, "bulk_load", self.at);
-    open_view(in);
     fill_raw(shared, NOT_COME, bytes);
     asan_poison(shared, bytes);
-    add_copy(in, {true, static_cast<unsigned char *>(shared), static_cast<const unsigned char *>(global), bytes,
-                  barrier, nullptr, 0, false, false, nullptr, tsan_thread_create(), self.at});
-}
-
-void copy_store(void *global, const void *shared, unsigned bytes, const char *file, int line) {
-    thread &self = current();
-    block &in = *self.home;
-    self.at = {file, line};
-    check_copy(shared, global, bytes, "bulk_store", self.at);
-    check_in_use(shared, bytes, "bulk_store", self.at);
-    open_view(in);
-    copies_refresh_view(in);
-    add_copy(in, {false, static_cast<unsigned char *>(global), static_cast<const unsigned char *>(shared), bytes,
-                  nullptr, &self, 0, false, false, nullptr, tsan_thread_create(), self.at});
-}
-
-void copy_store_commit(const char *file, int line) {
-    thread &self = current();
-    self.at = {file, line};
-    const unsigned group = ++self.home->groups[self.index];
-    for (auto &store : self.home->copies)
-        if (!store->load && store->owner == &self && store->group == 0)
-            store->group = group;
-}
-
-void copy_store_wait(bool only_read, unsigned groups_left, const char *file, int line) {
-    thread &self = current();
-    block &in = *self.home;
-    self.at = {file, line};
-    if (only_read && fault_is(EMULATOR_FAULT_COPY_REUSE))
-        return;
-    const unsigned made = in.groups[self.index], last = made > groups_left ? made - groups_left : 0;
-    for (size_t index = in.copies.size(); index-- > 0;) {
-        copy &store = *in.copies[index];
-        if (store.load || store.owner != &self || store.group == 0 || store.group > last)
-            continue;
-        store.read = true;
-        if (!only_read || store.done)
-            complete(in, index);
-        else if (!store.kept)
-            keep_source(in, store);
-    }
-    tsan_acquire(&self);
-}
-
-void copy_fence(const char *file, int line) {
-    thread &self = current();
-    self.at = {file, line};
-    if (!fault_is(EMULATOR_FAULT_COPY_FENCE))
-        self.home->fenced = true;
+    add_copy(in, {static_cast<unsigned char *>(shared), static_cast<const unsigned char *>(global), bytes, barrier,
+                  tsan_thread_create(), self.at});
 }
 
 } // namespace emulator

@@ -85,10 +85,6 @@ template <class T> DEVICE T warp_shuffle_up(unsigned mask, T value, unsigned lan
     return emulator::from_bits<T>(
         emulator::meet(emulator::SHUFFLE_UP, mask, emulator::to_bits(value), lanes, file, line));
 }
-template <class T> DEVICE T warp_shuffle_down(unsigned mask, T value, unsigned lanes, EMULATOR_SITE) {
-    return emulator::from_bits<T>(
-        emulator::meet(emulator::SHUFFLE_DOWN, mask, emulator::to_bits(value), lanes, file, line));
-}
 DEVICE unsigned warp_ballot(unsigned mask, bool vote, EMULATOR_SITE) {
     return static_cast<unsigned>(emulator::meet(emulator::BALLOT, mask, vote, 0, file, line));
 }
@@ -223,10 +219,6 @@ DEVICE uint64_t atomic_add(uint64_t *word, uint64_t value, EMULATOR_SITE) {
 DEVICE uint32_t atomic_or(uint32_t *word, uint32_t bits, EMULATOR_SITE) {
     return emulator::atomic_change(word, "atomic_or", file, line, [=](uint32_t old) { return old | bits; });
 }
-DEVICE uint32_t atomic_min(uint32_t *word, uint32_t value, EMULATOR_SITE) {
-    return emulator::atomic_change(word, "atomic_min", file, line,
-                                   [=](uint32_t old) { return old < value ? old : value; });
-}
 DEVICE uint64_t atomic_min(uint64_t *word, uint64_t value, EMULATOR_SITE) {
     return emulator::atomic_change(word, "atomic_min", file, line,
                                    [=](uint64_t old) { return old < value ? old : value; });
@@ -254,6 +246,7 @@ DEVICE void store_relaxed(uint32_t *word, uint32_t value, EMULATOR_SITE) {
 DEVICE void store_relaxed(uint64_t *word, uint64_t value, EMULATOR_SITE) {
     emulator::store_word(word, value, "store_relaxed", file, line);
 }
+/* Of the examples here, as is load_acquire() of 4 bytes. */
 namespace emulator {
 template <class T> void release_word(T *word, T value, EMULATOR_SITE_PLAIN) {
     if (fault_relaxed_release())
@@ -266,9 +259,6 @@ template <class T> void release_word(T *word, T value, EMULATOR_SITE_PLAIN) {
 }
 } // namespace emulator
 DEVICE void store_release(uint32_t *word, uint32_t value, EMULATOR_SITE) {
-    emulator::release_word(word, value, file, line);
-}
-DEVICE void store_release(uint64_t *word, uint64_t value, EMULATOR_SITE) {
     emulator::release_word(word, value, file, line);
 }
 DEVICE void fence_device(EMULATOR_SITE) {
@@ -351,13 +341,6 @@ DEVICE void store_pair_relaxed_block(word_pair *to, const word_pair &pair, EMULA
 /* Launches come one after the other here. */
 DEVICE void wait_for_launch_before() {}
 
-DEVICE void prefetch_l2(const void *from, unsigned bytes, EMULATOR_SITE) {
-    if (bytes % 16 != 0)
-        emulator::misuse(file, line, "prefetch_l2: %u bytes are not a multiple of 16", bytes);
-    if (bytes > 0)
-        emulator::check_global(from, bytes, 16, "prefetch_l2", file, line);
-}
-
 DEVICE unsigned grid_arrive(EMULATOR_SITE) { return emulator::grid_arrive(file, line); }
 DEVICE void grid_meet(unsigned, EMULATOR_SITE) { emulator::grid_meet(file, line); }
 
@@ -392,13 +375,7 @@ DEVICE bool bulk_barrier_is_past(bulk_barrier *barrier, unsigned parity, EMULATO
 DEVICE void bulk_load(void *shared, const void *global, unsigned bytes, bulk_barrier *barrier, EMULATOR_SITE) {
     emulator::copy_load(shared, global, bytes, barrier, file, line);
 }
-DEVICE void bulk_store(void *global, const void *shared, unsigned bytes, EMULATOR_SITE) {
-    emulator::copy_store(global, shared, bytes, file, line);
-}
-DEVICE void bulk_store_commit(EMULATOR_SITE) { emulator::copy_store_commit(file, line); }
-DEVICE void bulk_store_wait_read(EMULATOR_SITE) { emulator::copy_store_wait(true, 0, file, line); }
-DEVICE void bulk_store_wait(EMULATOR_SITE) { emulator::copy_store_wait(false, 0, file, line); }
-DEVICE void bulk_fence(EMULATOR_SITE) { emulator::copy_fence(file, line); }
+DEVICE void bulk_fence() {} /* what it orders is not watched */
 
 namespace emulator {
 /* The `rows` of what describes a table to a kernel is where EMULATOR_FAULT_TAIL is put. */

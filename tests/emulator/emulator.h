@@ -61,8 +61,6 @@ enum emulator_fault {
     EMULATOR_FAULT_MASK,            /* masks of warp operations are short by the lane `which` */
     EMULATOR_FAULT_TAIL,            /* kernels are told of `which` rows more than there are */
     EMULATOR_FAULT_COPY_WAIT,       /* bulk_barrier_passed() does not wait */
-    EMULATOR_FAULT_COPY_REUSE,      /* bulk_store_wait_read() does not wait */
-    EMULATOR_FAULT_COPY_FENCE,      /* bulk_fence() does nothing */
     EMULATOR_FAULT_CLEARS           /* pairs are not cleared; and with `which` the clock stands still */
 };
 void emulator_set_fault(enum emulator_fault fault, int which);

@@ -31,7 +31,7 @@ void give_way(EMULATOR_SITE_PLAIN, bool waiting);
 void progress();
 
 /* Meetings of a warp. `value` is the caller's bits; returns what the caller gets. */
-enum meeting { SHUFFLE, SHUFFLE_XOR, SHUFFLE_UP, SHUFFLE_DOWN, BALLOT, ALL, ANY, MATCH, AND, SUM, WARP_BARRIER };
+enum meeting { SHUFFLE, SHUFFLE_XOR, SHUFFLE_UP, BALLOT, ALL, ANY, MATCH, AND, SUM, WARP_BARRIER };
 uint64_t meet(meeting kind, unsigned mask, uint64_t value, unsigned argument, EMULATOR_SITE_PLAIN);
 bool block_barrier(bool vote, EMULATOR_SITE_PLAIN); /* whether any thread voted so */
 void block_handover(bool takes, EMULATOR_SITE_PLAIN);
@@ -70,13 +70,8 @@ int fault_rows();                /* more than there are, for EMULATOR_FAULT_TAIL
 /* Bulk copies. */
 void copy_barrier_init(void *barrier, unsigned arrivals, EMULATOR_SITE_PLAIN);
 void copy_barrier_expect(void *barrier, unsigned bytes, EMULATOR_SITE_PLAIN);
-void copy_barrier_arrive(void *barrier, EMULATOR_SITE_PLAIN);
 bool copy_barrier_passed(void *barrier, unsigned parity, EMULATOR_SITE_PLAIN);
 void copy_load(void *shared, const void *global, unsigned bytes, void *barrier, EMULATOR_SITE_PLAIN);
-void copy_store(void *global, const void *shared, unsigned bytes, EMULATOR_SITE_PLAIN);
-void copy_store_commit(EMULATOR_SITE_PLAIN);
-void copy_store_wait(bool only_read, unsigned groups_left, EMULATOR_SITE_PLAIN);
-void copy_fence(EMULATOR_SITE_PLAIN);
 
 /* Launches. Each returns a cudaError_t as an int. */
 struct launch_shape {

@@ -58,7 +58,7 @@ KERNEL lookback_kernel(const uint32_t *in, uint32_t *out, unsigned count, uint32
         store_vector(&out[at], drawn[1] + sum);
 }
 
-/* Persistent blocks: bulk copies in, add one in shared memory, bulk copies out of the same stage. */
+/* Persistent blocks: bulk copies into the stages of a ring, from which threads store the values plus one. */
 constexpr unsigned STAGES = 3, STAGE_WORDS = 512, STAGE_BYTES = STAGE_WORDS * 4;
 
 KERNEL pipeline_kernel(const uint32_t *in, uint32_t *out, unsigned tiles) {
@@ -69,7 +69,7 @@ KERNEL pipeline_kernel(const uint32_t *in, uint32_t *out, unsigned tiles) {
     if (leader) {
         for (unsigned stage = 0; stage < STAGES; stage++)
             bulk_barrier_init(&full[stage], 1);
-        for (unsigned k = 0; k < STAGES - 1 && k < mine; k++) {
+        for (unsigned k = 0; k < STAGES && k < mine; k++) {
             bulk_barrier_expect(&full[k], STAGE_BYTES);
             bulk_load(buffers + k * STAGE_WORDS, in + (block_index() + k * block_count()) * STAGE_WORDS, STAGE_BYTES,
                       &full[k]);
@@ -81,23 +81,15 @@ KERNEL pipeline_kernel(const uint32_t *in, uint32_t *out, unsigned tiles) {
         while (!bulk_barrier_passed(&full[k % STAGES], k / STAGES % 2)) {
         }
         for (unsigned word = thread_index(); word < STAGE_WORDS; word += block_threads())
-            buffer[word]++;
-        bulk_fence();
+            store_vector(out + (block_index() + k * block_count()) * STAGE_WORDS + word, buffer[word] + 1);
         block_barrier();
-        if (leader) {
-            const unsigned next = k + STAGES - 1;
-            bulk_store_wait_read(); /* of the stage that is loaded next */
-            bulk_store(out + (block_index() + k * block_count()) * STAGE_WORDS, buffer, STAGE_BYTES);
-            bulk_store_commit();
-            if (next < mine) {
-                bulk_barrier_expect(&full[next % STAGES], STAGE_BYTES);
-                bulk_load(buffers + next % STAGES * STAGE_WORDS,
-                          in + (block_index() + next * block_count()) * STAGE_WORDS, STAGE_BYTES, &full[next % STAGES]);
-            }
+        const unsigned next = k + STAGES;
+        if (leader && next < mine) {
+            bulk_barrier_expect(&full[next % STAGES], STAGE_BYTES);
+            bulk_load(buffer, in + (block_index() + next * block_count()) * STAGE_WORDS, STAGE_BYTES,
+                      &full[next % STAGES]);
         }
     }
-    if (leader)
-        bulk_store_wait();
 }
 
 /* Every block tells its number and waits for that of all others: they must be resident together. */

@@ -75,16 +75,11 @@ struct late_store {
 };
 
 struct copy { /* one bulk copy under way */
-    bool load;
     unsigned char *to;
     const unsigned char *from;
     unsigned bytes;
-    void *barrier;                         /* load */
-    thread *owner;                         /* store */
-    unsigned group;                        /* store: 0 until committed */
-    bool done, read;                       /* store: copied; waited for so far that its source may be used again */
-    std::unique_ptr<unsigned char[]> kept; /* store: the source, once it was read */
-    void *tsan;                            /* the copy is a thread of its own */
+    void *barrier;
+    void *tsan; /* the copy is a thread of its own */
     place at;
 };
 
@@ -118,9 +113,6 @@ struct block {
     std::vector<int32_t> late_heads; /* by hash: the newest of them, or -1 */
     std::vector<std::unique_ptr<copy>> copies;
     std::vector<std::unique_ptr<copy_barrier>> copy_barriers;
-    std::vector<unsigned> groups; /* of each thread: groups committed */
-    bool fenced = false;
-    std::vector<unsigned char> engine_view; /* shared memory as the copy engine sees it: what was fenced */
     char barrier_sync[2], handover_sync;
     bool barrier_votes[2] = {false, false};
 };
@@ -137,7 +129,6 @@ struct schedule {
     unsigned give_way;               /* one in so many calls that could gives way */
     unsigned copy_delay;             /* one in so many waits completes a copy */
     unsigned late;                   /* stores: 0 at once, 1 late, 2 either */
-    bool view;                       /* the copy engine sees shared memory as of the last fence */
     unsigned char fill;              /* what shared memory holds at first */
 };
 
@@ -216,9 +207,7 @@ void show_one(block &of, random_numbers &random);
 
 /* copies.cpp */
 void complete_some_copy(block &of, random_numbers &random);
-void copies_thread_ends(thread &of);
 void copies_close(block &of);
-void copies_refresh_view(block &of);
 
 /* launch.cpp: runs a launch to its end on the calling thread. */
 void run_launch(launch_state &work);

@@ -103,7 +103,6 @@ void thread_main() {
     thread &self = current();
     warp &in = warp_of(self);
     block &home = *self.home;
-    copies_thread_ends(self);
     thread_returns(self);
     in.done |= lane_bit(self);
     make_wait(home, self.index / LANES, lane_bit(self));
@@ -136,13 +135,10 @@ void open_block(block &in, launch_state &work, unsigned index) {
     in.barrier_votes[0] = in.barrier_votes[1] = false;
     in.starved = work.plan.order == 3 && index == work.starved;
     in.ready_warps = in.turn = 0;
-    in.fenced = false;
     in.late.clear();
     in.late_heads.clear();
     in.copies.clear();
     in.copy_barriers.clear();
-    in.engine_view.clear();
-    in.groups.assign(in.threads, 0);
     for (unsigned at = 0; at < MOST_WARPS; at++) {
         warp &each = in.warps[at];
         const unsigned lanes = at * LANES < in.threads ? std::min(in.threads - at * LANES, LANES) : 0;
@@ -251,7 +247,6 @@ schedule plan_schedule(uint64_t seed, unsigned blocks, unsigned most) {
     plan.give_way = rates[random.below(4)];
     plan.copy_delay = rates[random.below(4)];
     plan.late = EMULATOR_TSAN ? 0 : random.below(3);
-    plan.view = !EMULATOR_TSAN && random.one_in(2);
     plan.fill = random.one_in(2) ? 0xff : 0xa5;
     return plan;
 }

@@ -120,7 +120,6 @@ KERNEL votes_kernel(unsigned *wrong) {
     right &= choose_bytes(0x44332211, 0x4240) == 0x00330011 && choose_bytes(0x44332211, 0x0123) == 0x11223344;
     right &= warp_match(mask, lane % 2) == ((lane % 2 ? 0xaaaaaaaau : 0x55555555u) & mask);
     right &= warp_shuffle(mask, uint64_t(lane) << 33, 3) == uint64_t(3) << 33;
-    right &= warp_shuffle_down(mask, lane, 32) == lane;
     if (left >= WARP_LANES && lane < 16)
         right &= warp_shuffle_xor(0xffffu, lane, 5) == (lane ^ 5);
     else if (left >= WARP_LANES)
@@ -304,13 +303,6 @@ static void test_misuse_of_copies() {
         if (thread_index() == 0) {
             bulk_barrier_init(b, 1);
             bulk_load(d + 1020, global, 32, b);
-        });
-    TOLD(
-        "without bulk_store_wait_read() or _wait()", SHARED_DYNAMIC(uint32_t, d); if (thread_index() == 0) {
-            bulk_store(global, d, 16);
-            bulk_store_commit();
-            if (false)
-                bulk_store_wait();
         });
     TOLD(
         "all of which have come", SHARED_ARRAY(bulk_barrier, b, 1); if (thread_index() == 0) {

@@ -176,8 +176,6 @@ int main(int argc, char **argv) {
         {{"tail one row short", EMULATOR_FAULT_TAIL, -1, "", ALL_FAULT_PARTS}, false, true},
         {{"tail one row long", EMULATOR_FAULT_TAIL, 1, "", ALL_FAULT_PARTS}, false, true},
         {{"bulk copies not waited for", EMULATOR_FAULT_COPY_WAIT, 0, "", ALL_FAULT_PARTS}, true, true},
-        {{"stage buffer used again too early", EMULATOR_FAULT_COPY_REUSE, 0, "", ALL_FAULT_PARTS}, true, true},
-        {{"bulk copies without a fence", EMULATOR_FAULT_COPY_FENCE, 0, "", ALL_FAULT_PARTS}, false, true},
     };
     for (const auto &each : others)
         if (EMULATOR_TSAN ? each.seen_by_tsan : each.seen_by_others)

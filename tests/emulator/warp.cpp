@@ -5,9 +5,8 @@ namespace emulator {
 
 namespace {
 
-const char *const NAMES[] = {"warp_shuffle", "warp_shuffle_xor", "warp_shuffle_up", "warp_shuffle_down",
-                             "warp_ballot",  "warp_all",         "warp_any",        "warp_match",
-                             "warp_and",     "warp_sum",         "warp_barrier"};
+const char *const NAMES[] = {"warp_shuffle", "warp_shuffle_xor", "warp_shuffle_up", "warp_ballot", "warp_all",
+                             "warp_any",     "warp_match",       "warp_and",        "warp_sum",    "warp_barrier"};
 
 bool same_place(place a, place b) { return a.line == b.line && a.file == b.file; }
 
@@ -80,8 +79,6 @@ unsigned source_lane(const warp::slot &of, unsigned lane) {
         return (lane ^ of.argument) < LANES ? lane ^ of.argument : lane;
     case SHUFFLE_UP:
         return of.argument <= lane ? lane - of.argument : lane;
-    case SHUFFLE_DOWN:
-        return lane + of.argument < LANES ? lane + of.argument : lane;
     default:
         return lane;
     }
@@ -210,7 +207,6 @@ bool block_barrier(bool vote, const char *file, int line) {
         in.arrived = 0;
         in.barriers_passed++;
         in.barrier_votes[generation ^ 1] = false; /* all have read it that are here */
-        copies_refresh_view(in);
         for (unsigned index = 0; index * LANES < in.threads; index++) {
             in.warps[index].barrier = 0;
             make_ready(in, index, in.warps[index].live);
