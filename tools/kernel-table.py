@@ -6,7 +6,7 @@ usage: kernel-table.py BUILD [--spills]
 For each object of BUILD/kernels: how many kernels it has, the bytes of its machine code and PTX in the library, the
 seconds that nvcc took when the object was last made (from .ninja_log), and how many kernels have a stack, which is what
 spilled registers need. Then the same counts for each algorithm and family of types. --spills: each kernel that has a
-stack.
+stack, how many of its instructions store there, and the most of each algorithm and family; this takes some minutes.
 
 Needs cuobjdump, which is in the CUDA toolkit, and the binutils. A build for several architectures counts each kernel
 once, with the largest of its stacks."""
@@ -14,6 +14,7 @@ import argparse
 import collections
 import re
 import shutil
+import statistics
 import subprocess
 import sys
 from pathlib import Path
@@ -46,14 +47,24 @@ def code_bytes(path):
     return sum(int(size) for size in re.findall(r'^\.nv_fatbin\s+(\d+)', output_of('size', '-A', path), re.MULTILINE))
 
 
-def kernels_in(path):
-    """(name, registers, bytes of stack) of each kernel of an object."""
+def stores_in(path):
+    """How many instructions of each kernel of an object store to its stack."""
+    found, name = collections.Counter(), None
+    for line in output_of('cuobjdump', '-sass', path).splitlines():
+        name = line.split()[-1] if 'Function :' in line else name
+        found[name] += ' STL' in line
+    return found
+
+
+def kernels_in(path, stores):
+    """(name, registers, bytes of stack, instructions that store there) of each kernel of an object."""
     found = {}
     usage = output_of('cuobjdump', '-res-usage', path)
     for name, registers, stack in re.findall(r'Function (\S+):\s+REG:(\d+) STACK:(\d+)', usage):
         found[name] = max(found.get(name, (0, 0)), (int(stack), int(registers)))
     names = output_of('c++filt', text='\n'.join(found)).splitlines()
-    return [(name, registers, stack) for name, (stack, registers) in zip(names, found.values())]
+    return [(name, registers, stack, stores[mangled])
+            for name, (mangled, (stack, registers)) in zip(names, found.items())]
 
 
 def family_of(name):
@@ -91,23 +102,29 @@ def main():
     if not objects:
         fail(f'{arguments.build}/kernels has no objects: configure with -Dcuda=enabled and build')
     seconds = seconds_of(arguments.build)
-    rows, groups, spilled = [], collections.Counter(), collections.Counter()
+    rows, groups, spilled, stored = [], collections.Counter(), collections.Counter(), collections.defaultdict(list)
     for path in objects:
-        kernels = kernels_in(path)
-        stacks = [stack for _, _, stack in kernels if stack]
+        kernels = kernels_in(path, stores_in(path) if arguments.spills else collections.Counter())
+        stacks = [stack for _, _, stack, _ in kernels if stack]
         rows.append((path.stem, len(kernels), code_bytes(path), seconds.get(f'kernels/{path.name}', 0.0), len(stacks),
                      max(stacks, default=0)))
-        for name, registers, stack in kernels:
-            groups[algorithm_of(name), family_of(name)] += 1
-            spilled[algorithm_of(name), family_of(name)] += stack > 0
+        for name, registers, stack, stores in kernels:
+            key = algorithm_of(name), family_of(name)
+            groups[key] += 1
+            spilled[key] += stack > 0
+            stored[key] += [stores] if stores else []
             if stack and arguments.spills:
-                print(f'{stack:6} bytes of stack, {registers:3} registers: {name}')
+                print(f'{stack:6} bytes of stack, {stores:3} stores, {registers:3} registers: {name}')
     rows.sort(key=lambda row: -row[3])
     total = ('all', *(sum(row[k] for row in rows) for k in range(1, 5)), max(row[5] for row in rows))
     print_table(('unit', 'kernels', 'kB', 's', 'with a stack', 'largest stack'),
                 [(row[0], row[1], f'{row[2] / 1000:.0f}', f'{row[3]:.1f}', row[4], row[5]) for row in [*rows, total]])
     print_table(('algorithm', 'family', 'kernels', 'with a stack'),
                 [(*key, count, spilled[key]) for key, count in sorted(groups.items())])
+    if arguments.spills:
+        print_table(('algorithm', 'family', 'kernels', 'that store to their stack', 'most stores', 'median'),
+                    [(*key, groups[key], len(found), max(found), f'{statistics.median(found):g}')
+                     for key, found in sorted(stored.items()) if found])
 
 
 if __name__ == '__main__':
