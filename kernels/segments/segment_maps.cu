@@ -86,7 +86,7 @@ template <class OPS, int RULE> struct map_column {
     /* Calls visit(row, the element of the unit's rows through this one) down a unit. levels[k]: the longest block of
      * 2^k rows above that is a digit of the number of rows so far. */
     template <class VISIT> DEVICE void each_row(const map_unit &unit, const VISIT &visit) const {
-        Element levels[UNIT_BITS];
+        Element levels[UNIT_BITS + 1]; /* the last row makes the unit whole */
         KEEP_LOOP
         for (unsigned row = 0; row < unit.rows; row++) {
             Element own = element(unit.first_row + row, unit.number == 0 && row == 0);
