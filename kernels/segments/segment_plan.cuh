@@ -183,7 +183,8 @@ static inline uint64_t segments_limit(const kernel_segmented_pass &pass) {
 int run_segment_offsets(const kernel_segmented_pass &from, const segment_plan &plan);
 int run_segment_results(const kernel_segmented_pass &from, segment_plan &plan);
 /* The part of it that is compiled for an operation (choose/algorithms.h). */
-template <int OPERATION> int segment_results_of(const kernel_segmented_pass &from, segment_plan &plan);
+template <int OPERATION> int segment_results_of(const kernel_segmented_pass &from, const segment_plan &plan);
+template <int OPERATION> int segment_cells_of(const kernel_segmented_pass &from, const segment_plan &plan);
 int run_segment_maps(const kernel_segmented_pass &from, const segment_plan &plan);
 
 #endif

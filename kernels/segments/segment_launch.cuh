@@ -1,0 +1,170 @@
+/* The kernels of segments in one pass, in which a value is read once and written once, and their launches. */
+#ifndef SEGMENTS_SEGMENT_LAUNCH_CUH
+#define SEGMENTS_SEGMENT_LAUNCH_CUH
+
+#include "operators/operator_launch.cuh"
+#include "segments/segment_column.cuh"
+
+constexpr unsigned LOG_MOST_LANES = 3;   /* side by side */
+constexpr unsigned LOG_STAGED_LANES = 1; /* rows of more vectors are not staged */
+constexpr unsigned SPLIT_WINDOW = 8192;  /* the most rows of a window whose passed pieces other tiles have */
+constexpr size_t ENOUGH_TILES = 2;       /* for each multiprocessor */
+
+/* Blocks take tiles in the order of rows, so that the units that a tile waits for are in its own or in tiles that
+ * others have. In place is safe: no other block reads the rows of a tile. */
+template <class OPS, segment_form FORM> KERNEL LAUNCH_BOUNDS(SEGMENT_THREADS, segment_blocks<typename OPS::Value>(FORM))
+    segment_results_kernel(segment_pass pass) {
+    SHARED_DYNAMIC(unsigned char, memory);
+    if (!pass.where.is_right() || pass.where.count() == 0)
+        return;
+    segment_results<OPS, FORM> tile(pass, memory);
+    const unsigned passed = tile.passed_tiles(), tiles = tile.tiles();
+    if (thread_index() == 0)
+        tile.fetch(passed, tiles);
+    block_barrier();
+    KEEP_LOOP
+    while (tile.list.words->number < tiles) {
+        const bool has_runs = tile.go_to();
+        if (has_runs)
+            tile.take_all();
+        block_barrier();
+        if (thread_index_anew() == 0)
+            tile.fetch(passed, tiles);
+        if constexpr (is_staged(FORM))
+            if (has_runs && pass.cells.out.data && !pass.has_offsets)
+                tile.store_cells_of_tile();
+        block_barrier();
+    }
+}
+
+/* The ends of empty segments; and the begins of all, where there is a row for them. */
+template <class OPS> KERNEL LAUNCH_BOUNDS(EACH_THREADS, 1) segment_ends_kernel(segment_pass pass) {
+    typedef typename OPS::Value Value;
+    const size_t columns = pass.cells.columns;
+    if (!pass.where.is_right())
+        return;
+    each_index(pass.where.count() * columns, [&](uint64_t index) {
+        const uint64_t segment = index / columns;
+        const size_t column = static_cast<size_t>(index - segment * columns);
+        const segment_range range = pass.where.range(segment);
+        const bool ends = pass.carry_out && range.rows == 0;
+        if (!ends && !pass.has_offsets)
+            return;
+        const Value start = start_of<OPS>(pass, segment, column);
+        if (ends)
+            store_vector(static_cast<Value *>(pass.carry_out) + pass.where.number_of(segment) * columns + column,
+                         start);
+        if (pass.has_offsets)
+            put_cell(cell_of_segment(pass, range.begin, segment, column), start, pass.cells.out.any);
+    });
+}
+
+/* Launches as many of `most` blocks as run at once, for `tiles` tiles; most is 0 where there is nothing to do. */
+static int launch_tiles(void (*kernel)(segment_pass), unsigned threads, size_t bytes, size_t tiles, size_t most,
+                        void *stream, const segment_pass &pass) {
+    unsigned blocks = 0;
+    int error = allow_shared_bytes(kernel);
+    if (error == 0 && tiles > INT32_MAX)
+        error = static_cast<int>(cudaErrorInvalidConfiguration);
+    if (error == 0)
+        error = resident_blocks(kernel, threads, bytes, &blocks);
+    blocks = blocks < most ? blocks : static_cast<unsigned>(most);
+    return error == 0 && most > 0 ? launch(kernel, blocks, threads, bytes, stream, pass) : error;
+}
+
+template <class OPS> static int launch_column(const kernel_segmented_pass &from, const segment_pass &pass) {
+    const size_t rows = from.pass.rows, tiles = rows / UNIT_ROWS + rows / COLUMN_WINDOW + 2;
+    return launch_tiles(segment_column_kernel<OPS>, SEGMENT_THREADS,
+                        SEGMENT_WARPS * column_memory<typename OPS::Value>::bytes(pass.wants_segments), tiles,
+                        rows > 0 ? tiles / SEGMENT_WARPS + 1 : 0, from.pass.stream, pass);
+}
+
+template <class OPS, segment_form FORM>
+static int launch_segment_tiles(const kernel_segmented_pass &from, const segment_pass &pass) {
+    const size_t least = pass.split_window != 0 ? pass.split_window : pass.window; /* rows of a tile */
+    const size_t tiles = (from.pass.rows / least * 2 + 2) * pass.panels;
+    return launch_tiles(segment_results_kernel<OPS, FORM>, segment_threads(pass),
+                        segment_tile<OPS, FORM>::shared_bytes(pass), tiles, tiles, from.pass.stream, pass);
+}
+
+template <class OPS, segment_form FORM>
+static segment_pass make_segment_pass(const kernel_segmented_pass &from, const segment_plan &plan) {
+    typedef typename OPS::Value Value;
+    const kernel_pass &given = from.pass;
+    segment_pass pass = {};
+    pass.where = plan.where;
+    pass.cells.columns = given.columns;
+    pass.cells.exclusive = given.exclusive != 0;
+    pass.owners = plan.owners;
+    pass.unit_rows = plan.unit_rows;
+    pass.wants_segments = has_rows_of_segments(from);
+    pass.is_signed = type_is_signed_integer(given.out_type);
+    pass.has_offsets = from.has_offsets != 0;
+    pass.most_segments = from.segments.count;
+    for (unsigned level = 0; level < BLOCK_LEVELS; level++)
+        pass.level_rows[level] = plan.level_rows[level];
+    pass.totals = plan.totals;
+    pass.carry_in = plan.carry_in;
+    pass.carry_out = from.carry_out;
+    pass.first_overflow = given.first_overflow;
+    unsigned rows = 0;
+    const auto cut = [&](unsigned log_across, unsigned window) {
+        const unsigned across = segment_columns<Value, FORM>() << log_across;
+        pass.cells.log_across = log_across;
+        pass.cells.in = cells_in<Value>(given, 0, across);
+        pass.cells.out = cells_out<Value>(given, 0, across);
+        pass.panels = static_cast<unsigned>((given.columns + across - 1) / across);
+        pass.split_window = is_staged(FORM) ? 0 : window;
+        pass.window = is_staged(FORM) ? window : window * 4 < SPLIT_WINDOW ? window * 4 : SPLIT_WINDOW;
+        rows = window;
+    };
+    const unsigned log_across = log_above((given.columns - 1) / segment_columns<Value, FORM>() + 1, LOG_MOST_LANES);
+    cut(log_across, SEGMENT_THREADS * RUN_OF_PIECE >> log_across);
+    /* Fewer lanes across, where a block has no room for a unit of more; and fewer threads, where there are few rows. */
+    for (size_t most = plan.shared_bytes; segment_tile<OPS, FORM>::shared_bytes(pass) > most;)
+        if (rows > UNIT_ROWS)
+            cut(pass.cells.log_across, rows / 2);
+        else
+            cut(pass.cells.log_across - 1, rows);
+    while (rows > UNIT_ROWS && given.rows / pass.window * pass.panels < plan.enough_tiles)
+        cut(pass.cells.log_across, rows / 2);
+    return pass;
+}
+
+/* Whether values of one column lie side by side, as they are kept. */
+static inline bool is_column(const cell_table &table) {
+    return table.access == cell_access::VALUES && table.stride == 1;
+}
+/* Whether the form can do all that the pass wants: vectors have no way to put results elsewhere. */
+template <class VALUE, segment_form FORM>
+static bool takes_pass(const kernel_segmented_pass &from, const segment_pass &pass) {
+    if (FORM == segment_form::CELLS)
+        return true;
+    if (FORM == segment_form::ONE_COLUMN)
+        return from.pass.columns == 1 && !from.has_offsets && !from.pass.load.without_nan && is_column(pass.cells.in) &&
+               (!from.pass.out || is_column(pass.cells.out));
+    const cell_access in = FORM == segment_form::SMALL_VECTORS ? cell_access::SMALL_VECTORS : cell_access::VECTORS;
+    const cell_access out = pass.cells.out.access;
+    if (FORM == segment_form::STAGED_VECTORS && pass.cells.log_across > LOG_STAGED_LANES)
+        return false;
+    return !from.pass.first_overflow && !from.has_offsets && !from.carry_out && !from.pass.load.without_nan &&
+           pass.cells.in.access == in && (out == cell_access::VECTORS || out == in);
+}
+
+/* Launches the pass in this form, unless the form cannot do it, or has no code for the device: LAUNCH_REFUSED. */
+template <class OPS, segment_form FORM>
+static int run_form(const kernel_segmented_pass &from, const segment_plan &plan) {
+    const segment_pass pass = make_segment_pass<OPS, FORM>(from, plan);
+    int error = takes_pass<typename OPS::Value, FORM>(from, pass) ? 0 : LAUNCH_REFUSED;
+    if (error == 0 && (from.carry_out || from.has_offsets))
+        error = launch(segment_ends_kernel<OPS>, each_blocks(from.segments.count * from.pass.columns), EACH_THREADS, 0,
+                       from.pass.stream, pass);
+    if (error != 0)
+        return error;
+    if constexpr (FORM == segment_form::ONE_COLUMN)
+        return launch_column<OPS>(from, pass);
+    else
+        return launch_segment_tiles<OPS, FORM>(from, pass);
+}
+
+#endif
