@@ -5,7 +5,8 @@
 # auditwheel gives the wheel its name, if it needs no newer symbol; tools/wheel_sbom.py says in it what it is made of.
 # Both are built twice, the second time of a clone, elsewhere, with the build's needs from a folder of wheels alone, and
 # are the same bytes. The wheel runs in a folder that is all there is; a part of python/tests runs on it. With --cuda,
-# where there is nvcc, the wheel of tuplescan-cuda is made, too, for the same systems. The last line is "N passed, N
+# where there is nvcc of CUDA 12.8 or later, the wheel of tuplescan-cuda is made, too, for the same systems, with
+# machine code for 8.0, 9.0, 10.0 and 12.0 (docs/supported.md). The last line is "N passed, N
 # failed, N skipped".
 set -eu
 cd "$(dirname "$0")/.."
@@ -86,6 +87,7 @@ done
 with_kernels() {
     CC=$here/bin/cc CXX=$here/bin/c++ ZIG_GLOBAL_CACHE_DIR=$here/cache ZIG_LOCAL_CACHE_DIR=$here/kernels/cache \
         pip wheel --quiet --no-index --no-deps --no-build-isolation -Csetup-args=-Dcuda=enabled \
+        -Csetup-args=-Dgpu_architectures=80,90,100,120 -Csetup-args=-Dgpu_one_pass=90 \
         -Csetup-args=-Dtools=disabled -Cbuild-dir="$here/kernels/build" --wheel-dir "$here/kernels" "$here"/*.tar.gz
     python tools/wheel_cuda.py "$here"/*manylinux_2_28_*.whl "$here" "$here"/kernels/build/src/libtuplescan_package-*.so
     pip install --quiet --no-deps "$here"/tuplescan_cuda-*.whl

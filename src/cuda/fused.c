@@ -31,8 +31,8 @@ static int attribute(int device, enum cudaDeviceAttr which, bool *known) {
     return 0;
 }
 
-/* The compute capability of the machine code that runs there: the newest of its generation that is no newer. 0: there
- * is none, and kernels that are kept as PTX do all passes without an algorithm. */
+/* The compute capability of the one pass's machine code that runs there: the newest of its generation that is no newer.
+ * 0: there is none, and the separate stages do all passes, whose kernels are kept as PTX as well. */
 static int gpu_of(int device, bool *known) {
     static const int compiled[] = {TUPLESCAN_MACHINE_CODE};
     const int gpu = 10 * attribute(device, cudaDevAttrComputeCapabilityMajor, known) +
