@@ -8,28 +8,12 @@
 #include "kernels.h"
 #include "tile/store.cuh"
 
-constexpr unsigned FIRST_ROWS_THREADS = 256, FIRST_ROWS_BLOCKS = 1 << 16;
-
 /* Where the last rows of tiles are: `columns` sums side by side, `apart` sums from one row of tiles to the next. */
 template <class SUM> struct last_rows {
     const SUM *rows, *above; /* above: the values above the first tile; NULL: its prefix */
     size_t apart, tiles;     /* rows of tiles, of tile_rows rows of the table each; the last one may have fewer */
     unsigned tile_rows;
 };
-
-template <class SUM, bool LOOSE> KERNEL LAUNCH_BOUNDS(FIRST_ROWS_THREADS, 1)
-    first_rows_kernel(tile_pass pass, last_rows<SUM> lasts) {
-    wait_for_launch_before();
-    const size_t first = lasts.above ? 0 : pass.columns, count = lasts.tiles * pass.columns - first;
-    const size_t threads = static_cast<size_t>(block_count()) * FIRST_ROWS_THREADS;
-    for (size_t number = static_cast<size_t>(block_index()) * FIRST_ROWS_THREADS + thread_index(); number < count;
-         number += threads) {
-        const size_t tile = (number + first) / pass.columns, column = number + first - tile * pass.columns;
-        store_result(pass_target<LOOSE, SUM>(pass) + static_cast<ptrdiff_t>(tile * lasts.tile_rows) * pass.out_stride +
-                         static_cast<ptrdiff_t>(column),
-                     tile == 0 ? lasts.above[column] : lasts.rows[(tile - 1) * lasts.apart + column]);
-    }
-}
 
 /* The values above the first row of a continued pass. */
 template <class SUM> static const SUM *carry_above(const kernel_carry_state *carry_state, size_t columns) {
@@ -41,17 +25,17 @@ template <class SHAPE> HOST_DEVICE bool leaves_last_rows(const tile_pass &pass) 
     return !SHAPE::ADDS_ONCE && pass.exclusive;
 }
 
-/* Queues the kernel after the tiles' launch, which is not an early one itself, if the tiles leave last rows and their
- * launch could be queued (`error` is 0). */
+/* Queues the kernel of first_rows.cu after the tiles' launch, which is not an early one itself. is_loose: results lie
+ * as store_result() puts them. */
+int run_first_rows(const tile_pass &pass, const last_rows<float> &lasts, bool is_loose, void *stream);
+int run_first_rows(const tile_pass &pass, const last_rows<double> &lasts, bool is_loose, void *stream);
+
+/* The same, if the tiles leave last rows and their launch could be queued (`error` is 0). */
 template <class SHAPE> static int launch_first_rows(int error, const tile_pass &pass,
                                                     const last_rows<typename SHAPE::Sum> &lasts, void *stream) {
-    if constexpr (!SHAPE::ADDS_ONCE) {
-        if (error != 0 || !leaves_last_rows<SHAPE>(pass) || (lasts.tiles <= 1 && !lasts.above))
-            return error;
-        return launch_early(first_rows_kernel<typename SHAPE::Sum, SHAPE::LOOSE>,
-                            grid_for(lasts.tiles * pass.columns, FIRST_ROWS_THREADS, FIRST_ROWS_BLOCKS),
-                            FIRST_ROWS_THREADS, 0, stream, pass, lasts);
-    }
+    if constexpr (!SHAPE::ADDS_ONCE)
+        if (error == 0 && leaves_last_rows<SHAPE>(pass) && (lasts.tiles > 1 || lasts.above))
+            return run_first_rows(pass, lasts, SHAPE::LOOSE, stream);
     return error;
 }
 
