@@ -22,20 +22,20 @@ static bool is_above(struct number a, double x, bool real) {
     return real ? a.real > x : x <= -0x1p65 || (x < 0x1p65 && a.whole > (exact_integer)floor(x));
 }
 
-static size_t plain_even_bin(const table_bins *bins, struct number value, bool real) {
-    const double width = (bins->high - bins->low) / (double)bins->count;
-    if (is_below(value, bins->low, real) || is_above(value, bins->high, real))
-        return bins->count + (is_below(value, bins->low, real) ? TABLE_OUTSIDE_BELOW : TABLE_OUTSIDE_ABOVE);
-    size_t bin = 0;
-    for (size_t end = bins->count; end - bin > 1;) {
-        const size_t middle = bin + (end - bin) / 2;
-        const double from_low = (double)middle * width, edge = bins->low + from_low;
-        if (is_below(value, edge, real))
-            end = middle;
-        else
-            bin = middle;
-    }
-    return bin;
+/* The edge at which a bin of even bins begins. */
+static double even_edge(const table_bins *bins, size_t bin) {
+    const double width = (bins->high - bins->low) / (double)bins->count, from_low = (double)bin * width;
+    return bins->low + from_low;
+}
+
+static bool begins_after(const table_bins *bins, table_type type, size_t bin, struct number value) {
+    return bins->kind == TABLE_BINS_EVEN ? is_below(value, even_edge(bins, bin), element_is_float(type))
+                                         : is_less(value, number_at(bins->edges, type, bin));
+}
+
+static bool ends_before(const table_bins *bins, table_type type, struct number value) {
+    return bins->kind == TABLE_BINS_EVEN ? is_above(value, bins->high, element_is_float(type))
+                                         : is_less(number_at(bins->edges, type, bins->count), value);
 }
 
 /* The bin of a value; count + 0, 1, 2: below, above, not a number. */
@@ -45,22 +45,25 @@ static size_t plain_bin(const struct key_arguments *filling, const void *values,
     const struct number value = number_at(values, type, i);
     if (isnan(value.real))
         return bins->count + TABLE_OUTSIDE_NAN;
-    if (bins->kind == TABLE_BINS_EVEN)
-        return plain_even_bin(bins, value, element_is_float(type));
-    if (bins->kind == TABLE_BINS_EDGES) {
-        if (is_less(value, number_at(bins->edges, type, 0)))
-            return bins->count + TABLE_OUTSIDE_BELOW;
-        if (is_less(number_at(bins->edges, type, bins->count), value))
-            return bins->count + TABLE_OUTSIDE_ABOVE;
-        size_t bin = bins->count - 1;
-        while (is_less(value, number_at(bins->edges, type, bin)))
-            bin--;
-        return bin;
+    if (bins->kind == TABLE_BINS_INTEGER) {
+        const exact_integer bin = value.whole - bins->first;
+        return bin < 0                             ? bins->count + TABLE_OUTSIDE_BELOW
+               : bin >= (exact_integer)bins->count ? bins->count + TABLE_OUTSIDE_ABOVE
+                                                   : (size_t)bin;
     }
-    const exact_integer bin = value.whole - bins->first;
-    return bin < 0                             ? bins->count + TABLE_OUTSIDE_BELOW
-           : bin >= (exact_integer)bins->count ? bins->count + TABLE_OUTSIDE_ABOVE
-                                               : (size_t)bin;
+    if (begins_after(bins, type, 0, value))
+        return bins->count + TABLE_OUTSIDE_BELOW;
+    if (ends_before(bins, type, value))
+        return bins->count + TABLE_OUTSIDE_ABOVE;
+    size_t bin = 0;
+    for (size_t end = bins->count; end - bin > 1;) {
+        const size_t middle = bin + (end - bin) / 2;
+        if (begins_after(bins, type, middle, value))
+            end = middle;
+        else
+            bin = middle;
+    }
+    return bin;
 }
 
 /* A table of chunks x bins of the result's type. */
