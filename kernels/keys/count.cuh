@@ -104,7 +104,8 @@ DEVICE void put_counts(const count_pass &pass, const BINS &bins, const count_ite
     }
 }
 
-template <class BINS, bool BYTES, bool ALL> KERNEL LAUNCH_BOUNDS(COUNT_THREADS, 2)
+/* HAS_RANGES: whether there may be several. */
+template <class BINS, bool BYTES, bool HAS_RANGES> KERNEL LAUNCH_BOUNDS(COUNT_THREADS, 2)
     count_kernel(count_pass pass, BINS bins) {
     SHARED_DYNAMIC(uint32_t, table);
     const size_t items = pass.chunks * pass.pieces * pass.ranges;
@@ -113,7 +114,10 @@ template <class BINS, bool BYTES, bool ALL> KERNEL LAUNCH_BOUNDS(COUNT_THREADS, 
         for (unsigned word = thread_index(); word < pass.width * pass.copies; word += block_threads())
             table[word] = 0;
         block_barrier();
-        count_piece<BINS, BYTES, ALL>(pass, bins, item, table);
+        if (HAS_RANGES && pass.ranges > 1)
+            count_piece<BINS, BYTES, !HAS_RANGES>(pass, bins, item, table);
+        else
+            count_piece<BINS, BYTES, true>(pass, bins, item, table);
         block_barrier();
         put_counts<BINS, BYTES>(pass, bins, item, table);
         block_barrier();
@@ -208,9 +212,10 @@ static int run_count(count_pass pass, const BINS &bins, void *stream) {
     if (BYTES)
         pass.copies = WARP_LANES;
     const bool in_memory = pass.width == 0;
-    auto kernel = count_kernel<BINS, BYTES, true>;
-    if constexpr (!SEVERAL && !BYTES)
-        kernel = in_memory ? count_in_memory_kernel<BINS> : pass.ranges > 1 ? count_kernel<BINS, BYTES, false> : kernel;
+    constexpr bool HAS_RANGES = !SEVERAL && !BYTES;
+    auto kernel = count_kernel<BINS, BYTES, HAS_RANGES>;
+    if constexpr (HAS_RANGES)
+        kernel = in_memory ? count_in_memory_kernel<BINS> : kernel;
     const size_t shared = sizeof(uint32_t) * pass.width * pass.copies;
     error = allow_shared_bytes(kernel);
     if (error == 0)
