@@ -181,7 +181,8 @@ def segmented_cumsum(x, offsets=None, *, lengths=None, keys=None, heads=None, dt
     reverse : bool
         Each segment is summed from its end.
     include_initial : bool
-        Each segment is one row longer and begins with its start, 0. With reverse it ends with it.
+        Each segment is one row longer and begins with its start, 0. With reverse it ends with it. Not with exclusive,
+        nor for products of floats.
     start : scalar or array, optional
         What the segments begin with; its shape must broadcast to a row of x for each segment.
     check_overflow : bool
