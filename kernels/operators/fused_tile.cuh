@@ -83,7 +83,7 @@ template <class OPS, tile_layout LAYOUT, class CELL> struct fused_tile {
 
     /* Begins to load the tile: cells that stay as they are come by asynchronous copies. A warp loads the cells of its
      * own threads, whose results of the tile before it has written, so that it waits for no other warp. */
-    DEVICE void load() const {
+    DEVICE void load(bool is_first) const {
         const factor_table &factors = pass.factors;
         const bool terms_copied =
             pass.has_terms && copy_tile_ahead(pass.in, pass, tile.place,
@@ -94,20 +94,29 @@ template <class OPS, tile_layout LAYOUT, class CELL> struct fused_tile {
                                                     cell_of_value<CELL>(OPS::no_factor()), tile.memory.factors);
         if (!terms_copied)
             tile.load_terms();
-        if (OPS::HAS_FACTORS && !factors_copied)
+        if (OPS::HAS_FACTORS && !factors_copied && !has_products(is_first))
             load_factors(pass, tile.place, OPS::no_factor(), tile.memory.factors, cell_of_value<CELL, Value>);
         load_start();
     }
     DEVICE bool has_factor_table() const {
         return LAYOUT == tile_layout::WIDE || (pass.factors.per_row && pass.factors.per_column);
     }
+    /* Whether the block has the factor of all tables, and its products, from its first tile. */
+    DEVICE bool has_products(bool is_first) const {
+        return LAYOUT == tile_layout::WIDE_OF_ONE_FACTOR && !is_first && pass.factors.cells.step == 0;
+    }
     /* Factors that are no table come by all warps, and so do those of the first tile of shifted ones. */
-    DEVICE void end_load() const {
+    DEVICE void end_load(bool is_first) const {
         copies_ahead_wait();
-        if (OPS::HAS_FACTORS && (!has_factor_table() || pass.factors.shifted))
+        if (OPS::HAS_FACTORS && !has_products(is_first) && (!has_factor_table() || pass.factors.shifted))
             block_barrier();
         else
             warp_barrier(WARP_ALL);
+        if constexpr (LAYOUT == tile_layout::WIDE_OF_ONE_FACTOR)
+            if (!has_products(is_first)) {
+                tile.make_products();
+                block_barrier();
+            }
     }
     /* Reads the carries. No tile waits for the last tile's run, which so is made after all reads of the carries, whose
      * row the last tile may write. */

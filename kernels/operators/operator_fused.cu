@@ -41,11 +41,11 @@ KERNEL LAUNCH_BOUNDS(most_threads<typename OPS::Value>(), blocks_together<OPS>()
     KEEP_LOOP
     for (; Tile::fetched_at(of_block, turn).is_there; turn ^= 1) {
         const Tile tile(pass, shared, memory, turn);
-        tile.load();
+        tile.load(!has_met);
         if (!has_met)
             grid_meet(arrival);
+        tile.end_load(!has_met);
         has_met = true;
-        tile.end_load();
         bool lacks = false;
         const int right = tile.make_elements(rule, lacks);
         tile.exchange(lacks);
@@ -109,7 +109,9 @@ static int with_layout(const kernel_operator_pass &given, const operator_pass &p
             return run(wide(), Value());
         if constexpr (OPS::HAS_FACTORS)
             if (!factors.per_row)
-                return run(std::integral_constant<tile_layout, tile_layout::WIDE_OF_ONE_ROW>(), Value());
+                return factors.per_column
+                           ? run(std::integral_constant<tile_layout, tile_layout::WIDE_OF_ONE_ROW>(), Value())
+                           : run(std::integral_constant<tile_layout, tile_layout::WIDE_OF_ONE_FACTOR>(), Value());
     }
     return run(std::integral_constant<tile_layout, tile_layout::ANY>(), Value());
 }
@@ -129,14 +131,17 @@ static int plan_fused(const kernel_operator_pass &given, const operator_pass &pa
     });
 }
 
-/* Small tables are cut into smaller tiles, as long as a row of one is a vector, until there are ENOUGH_ROUNDS of them
- * for each block that the device may run: of smaller tiles more blocks have room. The runtime is asked about the one
- * kernel that is launched, as its answers take as long as such a table does. */
+/* Small tables are cut into smaller tiles until there are ENOUGH_ROUNDS of them for each block that the device may run:
+ * of smaller tiles more blocks have room. A row of a tile stays a vector, and a sector if the table's row is one. The
+ * runtime is asked about the one kernel that is launched, as its answers take as long as such a table does. */
 constexpr size_t ENOUGH_ROUNDS = 2;
 template <class OPS>
 static int cut_fused(const kernel_operator_pass &given, operator_pass *pass, fused_plan<OPS> *plan) {
     const unsigned log_most = log_most_across<typename OPS::Value>();
-    const unsigned least = log_above(VECTOR_BYTES / type_bytes(given.pass.in_type), log_most);
+    const size_t of_sector = SECTOR_BYTES / sizeof(typename OPS::Value);
+    const size_t of_vector = VECTOR_BYTES / type_bytes(given.pass.in_type);
+    const bool has_sector = given.pass.columns >= of_sector && of_sector > of_vector;
+    const unsigned least = log_above(has_sector ? of_sector : of_vector, log_most);
     unsigned processors = 0, log_all = log_most;
     size_t tiles, enough;
     int error = multiprocessors(&processors);
@@ -145,6 +150,8 @@ static int cut_fused(const kernel_operator_pass &given, operator_pass *pass, fus
     do {
         error = fit_operator_pass<OPS, fused_memory<OPS, tile_layout::ANY, typename OPS::Value>>(given, true, pass,
                                                                                                  log_all);
+        if (given.operation == KERNEL_LINEAR) /* nothing is taken from what comes after the table, as in stage 1 */
+            pass->factors.per_row = rows_differ(given.factors);
         tiles = static_cast<size_t>(pass->panels) * pass->groups * given.ranges.count;
         enough = ENOUGH_ROUNDS * blocks_together<OPS>() * processors << (log_most - log_all);
     } while (error == 0 && tiles < enough && log_all-- > least);

@@ -54,6 +54,8 @@ template <class VALUE> static cell_access access_by_rows(const cell_table &table
     return table.access == cell_access::VALUES && is_by ? cell_access::ROWS : table.access;
 }
 
+static inline bool rows_differ(const kernel_factors &factors) { return factors.stride != 0 || factors.shifted; }
+
 /* Factors that are the same in all rows are there once in a tile only if each tile ends in the table, as missing rows
  * have other factors. Where a continued table ends in its tiles the device alone knows. */
 template <class VALUE>
@@ -71,7 +73,7 @@ static factor_table factors_of(const kernel_operator_pass &given, unsigned acros
     factors.first_step = from.per_column ? static_cast<ptrdiff_t>(given.pass.columns) : 1;
     factors.per_column = from.per_column != 0;
     factors.shifted = from.shifted != 0;
-    factors.per_row = from.stride != 0 || factors.shifted || (!given.from && given.pass.rows % tile_rows != 0);
+    factors.per_row = rows_differ(from) || (!given.from && given.pass.rows % tile_rows != 0);
     factors.cells.any.by_bytes |= factors.first && !is_aligned(factors.first, from.type);
     return factors;
 }

@@ -25,9 +25,13 @@ template <bool GOES_ON> DEVICE unsigned rows_ahead(const operator_pass &pass) {
 /* The columns of a tile of one unit, as the power of two. */
 template <class VALUE> HOST_DEVICE constexpr unsigned log_most_across() { return sizeof(VALUE) == 4 ? 4 : 3; }
 
-/* The knowledge about a tile that its kernel is compiled for: none; or that it has the most lanes, and that all its
- * rows have the same factors, or each its own. Its places in shared memory are constants then. */
-enum class tile_layout { ANY, WIDE, WIDE_OF_ONE_ROW };
+/* The knowledge about a tile that its kernel is compiled for: none; or that it has the most lanes, and that its rows
+ * have factors of their own each, or all the same, or that all its cells have one. Its places in shared memory are
+ * constants then. */
+enum class tile_layout { ANY, WIDE, WIDE_OF_ONE_ROW, WIDE_OF_ONE_FACTOR };
+
+/* The product of the factors of rows that have one factor: as an element has it, without a term. */
+template <class VALUE> struct alignas(2 * sizeof(VALUE)) shared_product { VALUE factor, rest; };
 
 /* The parts of a block's shared memory, one after the other. */
 template <class OPS, tile_layout LAYOUT = tile_layout::ANY, class CELL = typename OPS::Value> struct tile_memory {
@@ -36,6 +40,7 @@ template <class OPS, tile_layout LAYOUT = tile_layout::ANY, class CELL = typenam
     typedef unit_place<LAYOUT == tile_layout::ANY ? UNKNOWN_LANES : log_most_across<Value>()> Place;
     Kept *elements;
     CELL *cells, *factors;
+    shared_product<Value> *products; /* of 1 to UNIT_ROWS rows; where there is one factor */
 
     static HOST_DEVICE unsigned log_lanes(const operator_pass &pass) { return Place::log_lanes(pass); }
     static HOST_DEVICE unsigned cell_count(const operator_pass &pass) { return cell_at(UNIT_ROWS, 0, log_lanes(pass)); }
@@ -45,6 +50,8 @@ template <class OPS, tile_layout LAYOUT = tile_layout::ANY, class CELL = typenam
         unsigned all = cell_count(pass);
         if (LAYOUT == tile_layout::WIDE_OF_ONE_ROW)
             all = 1u << log_lanes(pass);
+        else if (LAYOUT == tile_layout::WIDE_OF_ONE_FACTOR)
+            all = 1;
         else if (LAYOUT == tile_layout::ANY && !pass.factors.per_row)
             all = pass.factors.per_column ? 1u << pass.log_across : 1;
         else if (LAYOUT == tile_layout::ANY && !pass.factors.per_column)
@@ -56,13 +63,16 @@ template <class OPS, tile_layout LAYOUT = tile_layout::ANY, class CELL = typenam
         return (count * sizeof(Kept) + VECTOR_BYTES - 1) / VECTOR_BYTES * VECTOR_BYTES;
     }
     static HOST_DEVICE size_t bytes(const operator_pass &pass) {
-        return element_bytes(pass) + (cell_count(pass) + factor_count(pass)) * sizeof(CELL);
+        const size_t of_products =
+            LAYOUT == tile_layout::WIDE_OF_ONE_FACTOR ? UNIT_ROWS * sizeof(shared_product<Value>) : 0;
+        return element_bytes(pass) + (cell_count(pass) + factor_count(pass)) * sizeof(CELL) + of_products;
     }
 
     DEVICE tile_memory(const operator_pass &pass, unsigned char *memory) {
         elements = reinterpret_cast<Kept *>(memory);
         cells = reinterpret_cast<CELL *>(memory + element_bytes(pass));
         factors = cells + cell_count(pass);
+        products = reinterpret_cast<shared_product<Value> *>(factors + factor_count(pass));
     }
 };
 

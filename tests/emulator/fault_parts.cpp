@@ -301,12 +301,12 @@ static bool batches_are_right() {
 
 /* A recurrence by the kernels of operators, in stages or in one pass, and by the serial reference: all bits alike. */
 static bool recurrence_is_right(size_t rows, size_t columns, const char *kind, bool exclusive, bool fused,
-                                float start = 0, bool per_column = true) {
+                                float start = 0, char coefficients = 't') {
     const size_t all = rows * columns, units = (rows + KERNEL_UNIT_ROWS - 1) / KERNEL_UNIT_ROWS;
     std::vector<float> a(all), b(all), expected(all), got(all);
     recurrence_make(TABLE_F32, kind, rows, columns, 11, a.data(), b.data());
-    for (size_t at = 0; at < all && !per_column; at++)
-        a[at] = a[at - at % columns];
+    for (size_t at = 0; at < all && coefficients != 't'; at++) /* a 'c'olumn, or one 'n'umber */
+        a[at] = a[coefficients == 'c' ? at - at % columns : 0];
     recurrence asked = {};
     asked.type = TABLE_F32, asked.rows = rows, asked.columns = columns;
     const std::vector<float> starts(columns, start);
@@ -323,8 +323,8 @@ static bool recurrence_is_right(size_t rows, size_t columns, const char *kind, b
     given.pass.exclusive = exclusive;
     given.operation = KERNEL_LINEAR, given.ranges.count = 1;
     given.factors.data = factors.data;
-    given.factors.stride = static_cast<ptrdiff_t>(columns);
-    given.factors.per_column = per_column;
+    given.factors.stride = coefficients == 'n' ? 0 : static_cast<ptrdiff_t>(columns);
+    given.factors.per_column = coefficients == 't';
     given.carry_in = carries.data;
     const bool is_queued = fused ? kernel_operator_fused(&given, seeds.data) == 0
                                  : kernel_operator_totals(&given, seeds.data) == 0 &&
@@ -368,7 +368,8 @@ static bool recurrences_in_stages_are_right() { return recurrences_are_right(fal
 static bool fused_recurrences_are_right() {
     return recurrences_are_right(true) &&
            recurrence_is_right(70 * KERNEL_UNIT_ROWS + 77, 17, "near1+reset", true, true) &&
-           recurrence_is_right(70 * KERNEL_UNIT_ROWS, 7, "mixed+reset", false, true, 0, false) &&
+           recurrence_is_right(70 * KERNEL_UNIT_ROWS, 7, "mixed+reset", false, true, 0, 'c') &&
+           recurrence_is_right(20 * KERNEL_UNIT_ROWS + 77, 17, "near1", false, true, 0, 'n') &&
            recurrence_is_right(2 * KERNEL_UNIT_ROWS, 17, "near1", false, true, HUGE_VALF);
 }
 

@@ -16,7 +16,17 @@ extern "C" {
 
 namespace {
 
-enum { EXCLUSIVE = 1, REVERSED = 2, SHIFTED = 4, IN_PLACE = 8, CARRIES = 16, PADDED = 32, SKIPS_NAN = 64, BF16 = 128 };
+enum {
+    EXCLUSIVE = 1,
+    REVERSED = 2,
+    SHIFTED = 4,
+    IN_PLACE = 8,
+    CARRIES = 16,
+    PADDED = 32,
+    SKIPS_NAN = 64,
+    BF16 = 128,
+    SHARED = 256
+};
 
 struct plan {
     const char *why;
@@ -46,6 +56,11 @@ const plan plans[] = {
     {"a column of factors", KERNEL_LINEAR, TABLE_F32, 1, 512 * 5 + 9, 17, 'c', "mixed+reset", REVERSED | SHIFTED},
     {"a number", KERNEL_LINEAR, TABLE_F32, 1, 512 * 8, 2, 'n', "near1", 0},
     {"a number, tiles that end below", KERNEL_LINEAR, TABLE_F32, 1, 512 * 8 + 100, 2, 'n', "near1", CARRIES},
+    {"a number for each table", KERNEL_LINEAR, TABLE_F32, 3, 512 * 9 + 100, 20, 'n', "mixed+reset", CARRIES},
+    {"a number for all tables", KERNEL_LINEAR, TABLE_F32, 2, 512 * 20 + 100, 20, 'n', "near1", SHARED | EXCLUSIVE},
+    {"a number for units of few columns, f64", KERNEL_LINEAR, TABLE_F64, 4, 512 * 70, 3, 'n', "decay",
+     SHARED | REVERSED},
+    {"a number that is not finite", KERNEL_LINEAR, TABLE_F32, 3, 512 * 9, 16, 'n', "mixed+wild", 0},
     {"bf16", KERNEL_LINEAR, TABLE_F32, 1, 512 * 6 + 9, 40, 't', "mixed+reset", BF16},
     {"bf16 that is not finite, from the end", KERNEL_LINEAR, TABLE_F32, 2, 512 * 3, 16, 't', "mixed+wild",
      BF16 | REVERSED | SHIFTED},
@@ -127,7 +142,7 @@ struct tables {
         const bool per_row = of.factors == 't' || of.factors == 'c';
         pass.factors.data = static_cast<char *>(a.device) + (per_row ? first : 0);
         pass.factors.stride = per_row ? down : 0;
-        pass.factors.step = per_row ? pass.ranges.in : static_cast<ptrdiff_t>(of.columns);
+        pass.factors.step = per_row ? pass.ranges.in : of.flags & SHARED ? 0 : static_cast<ptrdiff_t>(of.columns);
         pass.factors.type = type;
         pass.factors.per_column = of.factors == 't' || of.factors == 'r';
         pass.factors.shifted = (of.flags & SHIFTED) != 0;
