@@ -413,27 +413,30 @@ TEST(test_random) {
 /* A segment with a tree of several levels of units, among small ones. */
 TEST(test_giant) {
     enum { GIANT = 512 * 512 * 2 + 512 * 3 + 17 };
-    static const uint64_t bounds[] = {1, 3, 3, 40, GIANT, GIANT + 2000, GIANT + 7000};
+    static const uint64_t bounds[] = {1, 3, 3, 40, GIANT, GIANT + 2000, GIANT + 7000, GIANT + 16500};
     static struct trial trial;
     struct random random = {run_seed() + 1};
     for (size_t way = 0; way < way_count; way++)
-        for (int exclusive = 0; exclusive < 2 && ways[way].direct; exclusive++) {
+        for (int turn = 0; turn < 3 && ways[way].direct; turn++) {
+            const int exclusive = turn == 1;
             way_enter(&ways[way]);
             trial = (struct trial){.way = &ways[way], .random = &random};
             vary(&trial);
             trial.operation = TABLE_SUM;
-            trial.pair = (struct type_pair){TABLE_F32, TABLE_F32};
+            trial.pair =
+                turn == 2 ? (struct type_pair){TABLE_I64, TABLE_I64} : (struct type_pair){TABLE_F32, TABLE_F32};
             trial.kept = trial.pair.out;
             trial.kind = TABLE_SEGMENT_OFFSETS;
             trial.type = TABLE_I64;
             trial.columns = 1;
             trial.count = trial.room = sizeof bounds / sizeof *bounds - 1;
-            trial.rows = GIANT + 7005;
+            trial.rows = GIANT + 16505;
             memcpy(trial.bounds, bounds, sizeof bounds);
             trial.totals = trial.counted_there = trial.in_place = false;
             trial.options = (table_scan_options){.backend = ways[way].backend,
                                                  .exclusive = exclusive,
                                                  .reverse = !exclusive,
+                                                 .first_overflow = turn == 2 ? &trial : NULL,
                                                  .carry_in = &trial,
                                                  .carry_out = &trial};
             check(&trial);

@@ -60,6 +60,8 @@ static bool make_plan(const kernel_segmented_pass &from, void *workspace, segmen
     plan.where.rows = rows;
     plan.where.is_wide = rows > UINT32_MAX;
     plan.where.is_reversed = from.is_reversed != 0;
+    plan.where.most_long = rows / MOST_SHORT_ROWS;
+    plan.where.long_segments = cutter.cut<long_segment>(plan.where.most_long, sizeof(long_segment));
     plan.most_segments = most_segments(from);
     plan.where.offsets = cutter.cut(plan.most_segments + 1, plan.where.is_wide ? sizeof(uint64_t) : sizeof(uint32_t));
     if (from.segments.kind != KERNEL_SEGMENT_OFFSETS)

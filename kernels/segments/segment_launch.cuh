@@ -4,6 +4,7 @@
 
 #include "operators/operator_launch.cuh"
 #include "segments/segment_column.cuh"
+#include "segments/segment_long.cuh"
 
 constexpr unsigned LOG_MOST_LANES = 3;   /* side by side */
 constexpr unsigned LOG_STAGED_LANES = 1; /* rows of more vectors are not staged */
@@ -72,11 +73,25 @@ static int launch_tiles(void (*kernel)(segment_pass), unsigned threads, size_t b
     return error == 0 && most > 0 ? launch(kernel, blocks, threads, bytes, stream, pass) : error;
 }
 
-template <class OPS> static int launch_column(const kernel_segmented_pass &from, const segment_pass &pass) {
-    const size_t rows = from.pass.rows, tiles = rows / UNIT_ROWS + rows / COLUMN_WINDOW + 2;
-    return launch_tiles(segment_column_kernel<OPS>, SEGMENT_THREADS,
-                        SEGMENT_WARPS * column_memory<typename OPS::Value>::bytes(pass.wants_segments), tiles,
-                        rows > 0 ? tiles / SEGMENT_WARPS + 1 : 0, from.pass.stream, pass);
+/* Launches up to that many warps a block, of which each needs shared memory of its own. */
+static inline int launch_warps(void (*kernel)(segment_pass), unsigned warps, size_t bytes, size_t tiles,
+                               const segment_plan &plan, void *stream, const segment_pass &pass) {
+    while (warps > 1 && warps * bytes > plan.shared_bytes)
+        warps--;
+    return launch_tiles(kernel, warps * WARP_LANES, warps * bytes, tiles, tiles > 0 ? tiles / warps + 1 : 0, stream,
+                        pass);
+}
+template <class OPS>
+static int launch_column(const kernel_segmented_pass &from, const segment_plan &plan, const segment_pass &pass) {
+    typedef typename OPS::Value Value;
+    const size_t rows = from.pass.rows, windows = rows > 0 ? rows / COLUMN_WINDOW + 1 : 0;
+    const size_t tiles = rows > MOST_SHORT_ROWS ? rows / LONG_ROWS : 0;
+    const int error = launch_warps(segment_long_kernel<OPS>, segment_long<OPS>::WARPS, segment_long<OPS>::bytes(),
+                                   tiles, plan, from.pass.stream, pass);
+    return error != 0
+               ? error
+               : launch_warps(segment_column_kernel<OPS>, SEGMENT_WARPS,
+                              column_memory<Value>::bytes(pass.wants_segments), windows, plan, from.pass.stream, pass);
 }
 
 template <class OPS, segment_form FORM>
@@ -162,7 +177,7 @@ static int run_form(const kernel_segmented_pass &from, const segment_plan &plan)
     if (error != 0)
         return error;
     if constexpr (FORM == segment_form::ONE_COLUMN)
-        return launch_column<OPS>(from, pass);
+        return launch_column<OPS>(from, plan, pass);
     else
         return launch_segment_tiles<OPS, FORM>(from, pass);
 }

@@ -56,7 +56,9 @@ KERNEL LAUNCH_BOUNDS(WARP_LANES, 1) segment_begin_kernel(segment_where where, se
     const bool is_right = count <= given.limit;
     store_vector(&where.header->count, is_right ? count : uint64_t(0));
     store_vector(&where.header->wrong, is_right ? uint64_t(KERNEL_SEGMENTS_RIGHT) : given.limit + 1);
-    store_vector(&where.header->tile_counter, uint32_t(0));
+    store_vector(&where.header->long_ones, uint64_t(0));
+    for (unsigned counter = 0; counter < 2 * TILE_COUNTERS; counter++)
+        store_vector(where.header->tile_counters + counter * COUNTER_WORDS, uint32_t(0));
     store_vector(&where.header->has_units, uint32_t(0));
 }
 
@@ -65,10 +67,15 @@ struct segment_owners {
     uint32_t *owners;
     size_t rows;
 };
-/* Notes them, of offsets that may be wrong. */
-template <class OFFSET> DEVICE void find_owners(const segment_owners &of, uint64_t count, const OFFSET &offset) {
+/* Notes them, of offsets that may be wrong, and lists long segments, each of which is the last one that begins in its
+ * row. */
+template <class OFFSET>
+DEVICE void find_owners(const segment_where &where, const segment_owners &of, uint64_t count, const OFFSET &offset) {
     each_index(count > 0 ? of.rows : 0, [&](uint64_t row) {
-        store_vector(of.owners + row, static_cast<uint32_t>(last_segment_before(row, count, offset)));
+        const uint64_t segment = last_segment_before(row, count, offset), begin = offset(segment);
+        store_vector(of.owners + row, static_cast<uint32_t>(segment));
+        if (begin >> UNIT_BITS == row)
+            where.see_segment(segment, offset(segment + 1) - begin);
     });
 }
 
@@ -112,7 +119,7 @@ KERNEL LAUNCH_BOUNDS(EACH_THREADS, 1)
         put_offsets(where, count, static_cast<const int32_t *>(given.data));
     else
         put_offsets(where, count, static_cast<const int64_t *>(given.data));
-    find_owners(owners, count, [&](uint64_t index) {
+    find_owners(where, owners, count, [&](uint64_t index) {
         return where.is_reversed ? where.rows - static_cast<uint64_t>(given_number(given, count - index))
                                  : static_cast<uint64_t>(given_number(given, index));
     });
@@ -223,7 +230,7 @@ KERNEL LAUNCH_BOUNDS(EACH_THREADS, 1) segment_owners_kernel(segment_where where,
     bool have_units = false;
     each_index(where.count(), [&](uint64_t segment) { have_units |= where.range(segment).rows > UNIT_ROWS; });
     where.see_rows(have_units);
-    find_owners(owners, where.count(), [&](uint64_t index) { return where.offset(index); });
+    find_owners(where, owners, where.count(), [&](uint64_t index) { return where.offset(index); });
 }
 
 static segment_given given_of(const kernel_segmented_pass &from, const segment_plan &plan) {

@@ -28,12 +28,24 @@ template <class OFFSET> DEVICE uint64_t last_segment_before(uint64_t row, uint64
     return low;
 }
 
+/* One word of memory counts a tile in about 2 ns: so warps of a column have words of their own, a line apart. */
+constexpr unsigned TILE_COUNTERS = 8, COUNTER_WORDS = 32;
+
 /* In device memory, and set anew by each call. */
 struct segment_header {
-    uint64_t count;        /* of segments */
-    uint64_t wrong;        /* the first offset that is; KERNEL_SEGMENTS_RIGHT */
-    uint32_t tile_counter; /* tiles that blocks have fetched */
-    uint32_t has_units;    /* whether a segment has more than one unit */
+    uint64_t count;     /* of segments */
+    uint64_t wrong;     /* the first offset that is; KERNEL_SEGMENTS_RIGHT */
+    uint64_t long_ones; /* below, the tiles of long segments; above, how many there are */
+    uint32_t has_units; /* whether a segment has more than one unit */
+    uint32_t tile_counters[2 * TILE_COUNTERS * COUNTER_WORDS]; /* tiles that blocks, or warps, have fetched */
+};
+/* A segment of one column is long if more units than SHORT_UNITS are followed by others in it. Its tiles are of
+ * LONG_UNITS units, and numbered in the order of the list of long segments. */
+constexpr unsigned SHORT_UNITS_BITS = 4, SHORT_UNITS = 1 << SHORT_UNITS_BITS, LONG_UNITS_BITS = 2,
+                   LONG_UNITS = 1 << LONG_UNITS_BITS, LONG_COUNT = 32, MOST_SHORT_ROWS = (SHORT_UNITS + 1) << UNIT_BITS,
+                   LONG_ROWS = LONG_UNITS << UNIT_BITS;
+struct alignas(8) long_segment {
+    uint32_t segment, first_tile;
 };
 
 struct segment_range {
@@ -43,15 +55,33 @@ struct segment_range {
 
 struct segment_where {
     segment_header *header;
-    void *offsets; /* count + 1 of them */
-    uint64_t rows;
+    void *offsets;               /* count + 1 of them */
+    long_segment *long_segments; /* in any order */
+    uint64_t most_long, rows;
     bool is_wide;     /* offsets have 8 bytes, not 4 */
     bool is_reversed; /* the last segment of the caller is the first one here, and begins at row 0 */
 
     DEVICE uint64_t count() const { return load_vector(&header->count); }
     DEVICE bool is_right() const { return load_vector(&header->wrong) == KERNEL_SEGMENTS_RIGHT; }
 
-    /* Notes how long segments are. */
+    /* Lists a segment, if it is long. */
+    DEVICE void see_segment(uint64_t segment, uint64_t of_segment) const {
+        if (of_segment <= MOST_SHORT_ROWS)
+            return;
+        const uint64_t tiles = (of_segment - 1) / LONG_ROWS + 1;
+        const uint64_t before = atomic_add(&header->long_ones, (uint64_t(1) << LONG_COUNT) + tiles);
+        if (before >> LONG_COUNT < most_long) /* wrong offsets have more */
+            store_vector(long_segments + (before >> LONG_COUNT),
+                         long_segment{static_cast<uint32_t>(segment), static_cast<uint32_t>(before)});
+    }
+    /* Fetches a tile, by all lanes of a warp. */
+    DEVICE unsigned next_tile(unsigned first_counter) const {
+        const unsigned warps = block_threads() / WARP_LANES, warp = thread_index() / WARP_LANES;
+        const bool leads = thread_index() % WARP_LANES == 0;
+        const unsigned own = leads ? atomic_add(header->tile_counters + (first_counter + warp) * COUNTER_WORDS, 1u) : 0;
+        return warp_shuffle(WARP_ALL, own, 0) * warps + warp;
+    }
+    /* Notes whether segments have more than a unit. */
     DEVICE void see_rows(bool have_units) const {
         if (have_units && load_relaxed(&header->has_units) == 0)
             store_relaxed(&header->has_units, uint32_t(1));

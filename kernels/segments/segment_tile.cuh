@@ -64,7 +64,7 @@ template <class OPS, segment_form FORM> struct segment_tile {
     /* Fetches the next tile, by one thread. */
     DEVICE void fetch(unsigned passed_tiles_, unsigned tiles_) const {
         segment_words &words = *list.words;
-        const unsigned number = atomic_add(&pass.where.header->tile_counter, 1u);
+        const unsigned number = atomic_add(pass.where.header->tile_counters, 1u);
         words.number = number;
         if (number >= tiles_)
             return;
