@@ -18,8 +18,11 @@
 extern "C" {
 #endif
 
+/* The out_type of results of f32 whose sums are kept as f64; no type of a table (kernel_result_type(), problem.h). */
+#define KERNEL_F32_OF_F64 ((table_type)(TABLE_BF16 + 1))
+
 /* One pass over a table, anywhere in memory. Strides in elements, at least `columns`, or at most -columns. Totals,
- * prefixes and carries are of table_sum_type(out_type). */
+ * prefixes and carries are of kernel_sum_type(out_type). */
 struct kernel_pass {
     const void *in;
     void *out; /* stages 3 and fused; may be `in` */

@@ -115,17 +115,12 @@ table_status refuse_float_products(enum caller caller, table_operation operation
                : TABLE_OK;
 }
 
-/* What the CUDA backend does not know. */
-table_status refuse_operation(const struct call *call) {
-    const struct scan *scan = &call->scan;
-    return call->backend->copy_rows && scan->out.type == TABLE_F32 && scan->element->type == TABLE_F64
-               ? status_fail(TABLE_ERROR_BACKEND, "options->kept: the CUDA backend does not keep %s of f32 as f64 yet",
-                             element_plural(scan->element))
-               : TABLE_OK;
-}
-
 table_status refuse_segments(const struct call *call, uint64_t count) {
     const struct element *element = call->scan.element;
+    if (call->scan.out.type == TABLE_F32 && element->type == TABLE_F64)
+        return status_fail(TABLE_ERROR_BACKEND,
+                           "options->kept: segments on the CUDA backend do not keep %s of f32 as f64 yet",
+                           element_plural(element));
     if (element->operation == TABLE_PRODUCT && call->scan.first_overflow)
         return status_fail(TABLE_ERROR_BACKEND,
                            "products of segments on the CUDA backend do not know first_overflow yet");

@@ -40,9 +40,6 @@ table_status refuse_kept(table_operation operation, table_type out, table_type k
 /* ARGUMENT for products of floats, whose carries inside are no rows of values, where the call takes none. */
 table_status refuse_float_products(enum caller caller, table_operation operation, table_type out);
 
-/* BACKEND for an operation that the call's backend does not know, with rows or without. */
-table_status refuse_operation(const struct call *call);
-
 /* BACKEND for segments, at most `count` of them, that the CUDA backend does not know. */
 table_status refuse_segments(const struct call *call, uint64_t count);
 

@@ -283,8 +283,6 @@ static table_status validate_scan_backend(table_backend wanted, enum call_form f
         if (named[i].memory && backend_device_of(named[i].memory) >= 0)
             first = named[i].memory;
     TRY(validate_backend(first, result, wanted, call));
-    if (call->backend->copy_rows)
-        TRY(refuse_operation(call));
     call->scan.device = scan->in.data ? call->device + 1 : 0;
     for (unsigned i = 0; i < count; i++)
         TRY(validate_reach(call->backend, named[i].name, named[i].memory));

@@ -186,9 +186,9 @@ typedef struct table_scan_options {
     int shifted_coefficients; /* 0 or 1 */
 
     /* What the results are kept as from row to row: 0, or table_kept_type() of them; or TABLE_F64 for sums, products
-     * and recurrences into TABLE_F32, on the CPU (BACKEND elsewhere). Then the start, carries, the state, and all that
-     * is inside are f64, coefficients may be, and each result is that of the call into f64, rounded once.
-     * TYPE for anything else, and in calls that write no table of results ARGUMENT. */
+     * and recurrences into TABLE_F32. Then the start, carries, the state, and all that is inside are f64, coefficients
+     * may be, and each result is that of the call into f64, rounded once. On CUDA sums take the separate stages, and
+     * segments are BACKEND errors. TYPE for anything else, and in calls that write no table of results ARGUMENT. */
     table_type kept;
     uint64_t reserved[TABLE_RESERVED_WORDS - 3];
 } table_scan_options;

@@ -119,11 +119,10 @@ typedef struct table_stream_options {
     int (*progress)(void *context, const table_stream_report *so_far);
     void *progress_context;
 
-    /* These fields count: operation and kept (on CUDA not TABLE_F64 for f32: BACKEND), exclusive, reverse, offsets (a
-     * row more is written: the start, above the first row, or with reverse behind the last one), backend, strategy,
-     * carry_in, carry_out, state, skip_nan, skipped, first_overflow, which counts from the first row of all, and
-     * threads, where 0 is one, as reading and writing take longer than summing. What they point to is in host memory.
-     * All else must be 0. */
+    /* These fields count: operation, kept, exclusive, reverse, offsets (a row more is written: the start, above the
+     * first row, or with reverse behind the last one), backend, strategy, carry_in, carry_out, state, skip_nan,
+     * skipped, first_overflow, which counts from the first row of all, and threads, where 0 is one, as reading and
+     * writing take longer than summing. What they point to is in host memory. All else must be 0. */
     table_scan_options scan;
 
     /* NULL: the scan's backend sums. Otherwise device_count numbers of CUDA devices, each of which takes its share of

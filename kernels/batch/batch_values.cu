@@ -202,8 +202,9 @@ template <class SUM> static int run_batch(const batch_pass &pass) {
 }
 
 int kernel_run_batch(const kernel_batch *batch) {
-    int error = run_batch_lanes(*batch);
-    if (error == static_cast<int>(cudaErrorNotSupported))
+    const bool is_known = batch->out_type != KERNEL_F32_OF_F64; /* to lanes and lines */
+    int error = is_known ? run_batch_lanes(*batch) : static_cast<int>(cudaErrorNotSupported);
+    if (is_known && error == static_cast<int>(cudaErrorNotSupported))
         error = run_batch_lines(*batch);
     if (error != static_cast<int>(cudaErrorNotSupported))
         return error;
@@ -224,7 +225,7 @@ int kernel_run_batch(const kernel_batch *batch) {
     if (pass.panels > 1)
         pass.together = 1;
     pass.blocks = (batch->ranges.count + pass.together - 1) / pass.together * pass.panels;
-    switch (table_sum_type(batch->out_type)) {
+    switch (kernel_sum_type(batch->out_type)) {
 #define RUN_SUM(TYPE, NAME, C)                                                                                         \
     case TABLE_##TYPE:                                                                                                 \
         return run_batch<C>(pass);

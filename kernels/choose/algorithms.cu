@@ -49,7 +49,7 @@ static int set_overflow(const kernel_pass *pass) {
                                             static_cast<cudaStream_t>(pass->stream)));
 }
 static int run_alone(const kernel_pass *pass, const kernel_carry *carry, void *workspace) {
-    const bool one_panel = pass->columns * type_bytes(pass->out_type) <= KERNEL_PANEL_BYTES;
+    const bool one_panel = pass->columns * kernel_result_bytes(pass->out_type) <= KERNEL_PANEL_BYTES;
     const int error = one_panel ? 0 : set_overflow(pass);
     return error == 0 ? algorithm_alone::run(pass, carry, workspace) : error;
 }
@@ -62,7 +62,8 @@ static int run_wave(const kernel_pass *pass, const kernel_carry *carry, void *wo
  * a whole one: so at least three quarters of the tiles' rows must be in the tables.
  * docs/lab/2026-11-28.md#several-tables-in-registers */
 size_t kernel_batch_panels_workspace(const kernel_batch *batch, unsigned processors, int gpu) {
-    const size_t element = type_bytes(batch->out_type), count = MEMORY_VECTOR_BYTES / element, columns = batch->columns;
+    const size_t element = kernel_result_bytes(batch->out_type), count = MEMORY_VECTOR_BYTES / element,
+                 columns = batch->columns;
     const size_t rows = kernel_chunk_rows(batch->out_type, columns), chunks = (batch->rows + rows - 1) / rows;
     const ptrdiff_t gapless = static_cast<ptrdiff_t>(columns), apart = static_cast<ptrdiff_t>(count);
     if (gpu < 90 || batch->exclusive || batch->load.without_nan || batch->first_overflow || element < 4 ||

@@ -31,7 +31,7 @@ static inline bool allows_vectors(const void *data, ptrdiff_t stride, size_t ele
 
 /* Whether data is aligned to its type. */
 static inline bool is_aligned(const void *data, table_type type) {
-    return reinterpret_cast<uintptr_t>(data) % type_bytes(type) == 0;
+    return reinterpret_cast<uintptr_t>(data) % kernel_result_bytes(type) == 0;
 }
 
 static inline any_type any_type_of(const void *data, table_type type, bool without_nan) {
@@ -55,7 +55,7 @@ template <class RUN> static int with_float(table_type type, const RUN &run) {
 /* Whether each row of sums begins on a sector of memory, if the first one does. */
 static inline bool begins_on_sectors(const kernel_pass &pass) {
     const size_t stride = pass.out ? static_cast<size_t>(pass.out_stride) : pass.columns;
-    return stride * type_bytes(pass.out_type) % SECTOR_BYTES == 0;
+    return stride * kernel_result_bytes(pass.out_type) % SECTOR_BYTES == 0;
 }
 
 /* Divides rows into panels of at most `panel` columns, which begin on multiples of `granule`, and may overlap by as
@@ -73,7 +73,7 @@ static inline tile_pass make_tile_pass(const kernel_pass &pass, unsigned panel, 
     made.out_stride = pass.out_stride;
     made.panels = static_cast<unsigned>((pass.columns + panel - 1) / panel);
     /* Panels of nearly the same width keep the lanes evenly busy; a panel begins on a vector, or a sector. */
-    const unsigned sector = SECTOR_BYTES / static_cast<unsigned>(type_bytes(pass.out_type));
+    const unsigned sector = SECTOR_BYTES / static_cast<unsigned>(kernel_result_bytes(pass.out_type));
     if (begins_on_sectors(pass) && panel % sector == 0 && granule < sector)
         granule = sector;
     const size_t even = (pass.columns + made.panels - 1) / made.panels;
@@ -246,7 +246,7 @@ template <class SUM> static bool may_be_narrow(const kernel_pass &pass) {
     return is_side_by_side(pass.in_stride, pass.columns) &&
            allows_vectors(pass.in, 0, type_bytes(pass.in_type), COUNT) &&
            (!pass.out || (is_side_by_side(pass.out_stride, pass.columns) &&
-                          allows_vectors(pass.out, 0, type_bytes(pass.out_type), COUNT)));
+                          allows_vectors(pass.out, 0, kernel_result_bytes(pass.out_type), COUNT)));
 }
 
 /* Whether the narrow table has a row for these columns. If so, it is run, and *error is its result. */
@@ -261,7 +261,7 @@ run_narrow(const kernel_pass &pass, const LAUNCHER &launcher, [[maybe_unused]] i
 template <class SUM> static bool are_whole_vectors(const kernel_pass &pass) {
     constexpr unsigned COUNT = VECTOR_BYTES / sizeof(SUM);
     return pass.columns % COUNT == 0 && allows_vectors(pass.in, pass.in_stride, type_bytes(pass.in_type), COUNT) &&
-           (!pass.out || allows_vectors(pass.out, pass.out_stride, type_bytes(pass.out_type), COUNT));
+           (!pass.out || allows_vectors(pass.out, pass.out_stride, kernel_result_bytes(pass.out_type), COUNT));
 }
 
 template <class INPUT, class SUM, class LAUNCHER>
@@ -298,7 +298,7 @@ template <bool PERSISTENT = false, class RUN> static int run_types(const kernel_
         else
             return static_cast<int>(cudaErrorInvalidValue);
     };
-    if (!are_aligned(pass) || (!PERSISTENT && pass.load.without_nan))
+    if (!are_aligned(pass) || (!PERSISTENT && pass.load.without_nan) || pass.out_type == KERNEL_F32_OF_F64)
         return static_cast<int>(cudaErrorNotSupported);
 #define RUN_PAIR(IN, IN_NAME, IN_C, OUT, OUT_NAME, OUT_C)                                                              \
     if (pass.in_type == TABLE_##IN && pass.out_type == TABLE_##OUT)                                                    \

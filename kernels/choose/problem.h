@@ -30,8 +30,15 @@ struct kernel_problem {
     int gpu;                         /* compute capability, major * 10 + minor */
 };
 
-/* Bytes of a sum whose results are of a type: small floats are summed up as f32. */
-static inline size_t kernel_sum_bytes(table_type out) { return type_bytes(type_of_sums(out)); }
+/* The type that results have in memory, given the out_type of a pass. */
+static inline table_type kernel_result_type(table_type out) { return out == KERNEL_F32_OF_F64 ? TABLE_F32 : out; }
+static inline size_t kernel_result_bytes(table_type out) { return type_bytes(kernel_result_type(out)); }
+
+/* The type that they are summed in: small floats are summed up as f32. */
+static inline table_type kernel_sum_type(table_type out) {
+    return out == KERNEL_F32_OF_F64 ? TABLE_F64 : type_of_sums(out);
+}
+static inline size_t kernel_sum_bytes(table_type out) { return type_bytes(kernel_sum_type(out)); }
 
 /* Rows of a chunk: the rows of a panel in 64 KiB of sums, where columns are rounded up to a power of two, and to no
  * more than a line of memory. A chunk is at least a unit of the tree, and a power of two of them. */
@@ -57,11 +64,11 @@ static inline struct kernel_problem kernel_problem_of(const struct kernel_pass *
     problem.columns = pass->columns;
     problem.in_bytes = type_bytes(pass->in_type);
     problem.out_bytes = kernel_sum_bytes(pass->out_type);
-    problem.result_bytes = type_bytes(pass->out_type);
+    problem.result_bytes = kernel_result_bytes(pass->out_type);
     problem.row_bytes = problem.columns * problem.out_bytes;
     problem.in_stride = pass->in_stride;
     problem.out_stride = pass->out_stride;
-    problem.is_float = type_is_float(pass->out_type);
+    problem.is_float = type_is_float(kernel_sum_type(pass->out_type));
     problem.widened = problem.in_bytes < problem.out_bytes;
     problem.from_integers = problem.is_float && !type_is_float(pass->in_type);
     problem.side_by_side = pass->in_stride == (ptrdiff_t)pass->columns && pass->out_stride == (ptrdiff_t)pass->columns;

@@ -307,7 +307,7 @@ static int run_continued(const kernel_pass &pass, const kernel_continued &contin
 }
 
 int kernel_run_continued(const kernel_pass *pass, const kernel_continued *continued, void *workspace) {
-    if (!type_is_float(pass->out_type))
+    if (!type_is_float(kernel_sum_type(pass->out_type)))
         return static_cast<int>(cudaErrorInvalidValue);
     const int error = run_types(*pass, [&](auto types) {
         typedef typename decltype(types)::Input Input;
@@ -319,7 +319,7 @@ int kernel_run_continued(const kernel_pass *pass, const kernel_continued *contin
     });
     if (error != static_cast<int>(cudaErrorNotSupported))
         return error;
-    return with_float(table_sum_type(pass->out_type), [&](auto sum) {
+    return with_float(kernel_sum_type(pass->out_type), [&](auto sum) {
         return run_continued<any_value<decltype(sum)>, decltype(sum)>(*pass, *continued, workspace);
     });
 }

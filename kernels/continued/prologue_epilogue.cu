@@ -346,6 +346,6 @@ static int run_edges(const kernel_pass &pass, const kernel_continued &continued,
 
 int kernel_run_prologue_epilogue(const kernel_pass *pass, const kernel_continued *continued,
                                  const kernel_prologue *prologue) {
-    return with_float(table_sum_type(pass->out_type),
+    return with_float(kernel_sum_type(pass->out_type),
                       [&](auto sum) { return run_edges<decltype(sum)>(*pass, *continued, *prologue); });
 }

@@ -77,7 +77,12 @@ DEVICE void load_rows(const cell_table &table, const operator_pass &pass, const 
     }
 }
 
+/* What floats of half the size of a kept one are read and written as: f16 and bf16 by their bits, and f32. */
+template <class VALUE> using small_of =
+    typename std::conditional<std::is_same<VALUE, double>::value, float, uint16_t>::type;
+
 /* A small float of a vector, by kind of type. */
+DEVICE double small_value(float value, uint8_t) { return static_cast<double>(value); }
 DEVICE float small_value(uint16_t bits, uint8_t type) {
     return type == TABLE_F16 ? float_of_f16(bits) : value_float_of_bits(static_cast<uint32_t>(bits) << 16);
 }
@@ -87,7 +92,7 @@ DEVICE float small_value(uint16_t bits, uint8_t type) {
 template <class VALUE, class PLACE, class SEE>
 DEVICE void load_cell_tile(const cell_table &table, const operator_pass &pass, const PLACE &place, VALUE nothing,
                            VALUE *shared, const SEE &see) {
-    constexpr unsigned COUNT = VECTOR_BYTES / sizeof(VALUE), SMALL = VECTOR_BYTES / sizeof(uint16_t);
+    constexpr unsigned COUNT = VECTOR_BYTES / sizeof(VALUE), SMALL = VECTOR_BYTES / sizeof(small_of<VALUE>);
     /* In the middle of a table nothing has to be asked of a value. */
     const bool asks = table.any.without_nan || place.missing != 0 || place.rows != UNIT_ROWS << pass.log_units ||
                       place.columns != 1u << pass.log_across;
@@ -117,20 +122,21 @@ DEVICE void load_cell_tile(const cell_table &table, const operator_pass &pass, c
     case cell_access::VALUES:
         return load_cells<VALUE, 1>(table, pass, place, keep);
     case cell_access::SMALL_VECTORS:
-        if constexpr (std::is_same<VALUE, float>::value) {
+        if constexpr (!std::is_integral<VALUE>::value) {
             const auto load_small = [&](auto type) {
-                load_cells<uint16_t, SMALL>(table, pass, place, [&](unsigned cell, const auto &small, bool is_there) {
-                    UNROLL
-                    for (unsigned k = 0; k < SMALL; k += COUNT) {
-                        vector_of<VALUE, COUNT> values;
+                load_cells<small_of<VALUE>, SMALL>(
+                    table, pass, place, [&](unsigned cell, const auto &small, bool is_there) {
                         UNROLL
-                        for (unsigned j = 0; j < COUNT; j++)
-                            values.at[j] = small_value(small.at[k + j], decltype(type)::value);
-                        keep(cell + k, values, is_there);
-                    }
-                });
+                        for (unsigned k = 0; k < SMALL; k += COUNT) {
+                            vector_of<VALUE, COUNT> values;
+                            UNROLL
+                            for (unsigned j = 0; j < COUNT; j++)
+                                values.at[j] = small_value(small.at[k + j], decltype(type)::value);
+                            keep(cell + k, values, is_there);
+                        }
+                    });
             };
-            if (table.any.type == TABLE_F16)
+            if (table.any.type == TABLE_F16 || std::is_same<VALUE, double>::value)
                 load_small(std::integral_constant<uint8_t, TABLE_F16>());
             else
                 load_small(std::integral_constant<uint8_t, TABLE_BF16>());
@@ -236,6 +242,9 @@ template <class VALUE> DEVICE uint64_t result_bits(VALUE value, any_type any) {
             return f16_of_float(value);
         if (any.type == TABLE_BF16)
             return bf16_of_float(value);
+    } else if constexpr (std::is_same<VALUE, double>::value) {
+        if (any.type == TABLE_F32)
+            return value_bits_of_float(static_cast<float>(value));
     } else if constexpr (std::is_integral<VALUE>::value) {
         if (any.size < sizeof(VALUE)) {
             constexpr bool IS_SIGNED = std::is_signed<VALUE>::value;
@@ -266,10 +275,15 @@ DEVICE vector_of<uint32_t, COUNT / 2> small_results(const vector_of<float, COUNT
     return pairs;
 }
 
+template <unsigned COUNT>
+DEVICE vector_of<float, COUNT> small_results(const vector_of<double, COUNT> &results, uint8_t) {
+    return rounded_to_f32(results);
+}
+
 /* Writes a tile of results; result(row, column, count) are `count` of them, of the table's row. */
 template <class VALUE, class PLACE, class RESULT> DEVICE void
 store_cell_tile(const cell_table &table, const operator_pass &pass, const PLACE &place, const RESULT &result) {
-    constexpr unsigned COUNT = VECTOR_BYTES / sizeof(VALUE), SMALL = VECTOR_BYTES / sizeof(uint16_t);
+    constexpr unsigned COUNT = VECTOR_BYTES / sizeof(VALUE), SMALL = VECTOR_BYTES / sizeof(small_of<VALUE>);
     const bool is_by_rows = !std::is_same<PLACE, operator_place>::value && table.access == cell_access::ROWS;
     switch (is_by_rows ? cell_access::VALUES : table.access) {
     case cell_access::VECTORS:
@@ -281,8 +295,8 @@ store_cell_tile(const cell_table &table, const operator_pass &pass, const PLACE 
             return result(walk.row, walk.column, std::integral_constant<unsigned, 1>());
         });
     case cell_access::SMALL_VECTORS:
-        if constexpr (std::is_same<VALUE, float>::value)
-            return store_cells<uint16_t, SMALL>(table, pass, place, [&](const auto &walk) {
+        if constexpr (!std::is_integral<VALUE>::value)
+            return store_cells<small_of<VALUE>, SMALL>(table, pass, place, [&](const auto &walk) {
                 return small_results(result(walk.row, walk.column, std::integral_constant<unsigned, SMALL>()),
                                      table.any.type);
             });

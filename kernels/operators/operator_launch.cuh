@@ -15,8 +15,9 @@ static inline unsigned log_above(size_t count, unsigned most) {
 /* How cells of the type are read or written where rows are `across` columns of a tile. */
 template <class VALUE> static cell_table cells_of(const void *data, ptrdiff_t stride, ptrdiff_t step, table_type type,
                                                   bool skips_nan, size_t columns, unsigned across) {
-    constexpr unsigned COUNT = VECTOR_BYTES / sizeof(VALUE), SMALL = VECTOR_BYTES / sizeof(uint16_t);
-    const bool is_small = std::is_same<VALUE, float>::value && (type == TABLE_F16 || type == TABLE_BF16);
+    constexpr unsigned COUNT = VECTOR_BYTES / sizeof(VALUE), SMALL = VECTOR_BYTES / sizeof(small_of<VALUE>);
+    const bool is_small = (std::is_same<VALUE, float>::value && (type == TABLE_F16 || type == TABLE_BF16)) ||
+                          (std::is_same<VALUE, double>::value && type == TABLE_F32);
     const bool is_kept = type_bytes(type) == sizeof(VALUE) && type_is_float(type) == !std::is_integral<VALUE>::value;
     const auto is_by = [&](unsigned count) {
         return columns % count == 0 && across % count == 0 && step % static_cast<ptrdiff_t>(count) == 0 &&
@@ -42,7 +43,8 @@ template <class VALUE> static cell_table cells_in(const kernel_pass &pass, ptrdi
     return cells_of<VALUE>(pass.in, pass.in_stride, step, pass.in_type, pass.load.without_nan, pass.columns, across);
 }
 template <class VALUE> static cell_table cells_out(const kernel_pass &pass, ptrdiff_t step, unsigned across) {
-    return cells_of<VALUE>(pass.out, pass.out_stride, step, pass.out_type, false, pass.columns, across);
+    return cells_of<VALUE>(pass.out, pass.out_stride, step, kernel_result_type(pass.out_type), false, pass.columns,
+                           across);
 }
 
 /* Rows of one column are read by vectors, where they lie one after the other from a vector's place on. */

@@ -79,7 +79,7 @@ template <class LAUNCHER> static int run_resident(const kernel_pass &pass, const
 
 /* Calls run(type_pair) with values of ANY type, and the type that the sums of the pass are added in. */
 template <class RUN> static int run_any_types(const kernel_pass &pass, const RUN &run) {
-    switch (type_of_sums(pass.out_type)) {
+    switch (kernel_sum_type(pass.out_type)) {
     case TABLE_F32:
         return run(type_pair<any_value<float>, float>());
     case TABLE_F64:

@@ -9,13 +9,15 @@
 #include <cstring>
 #include <type_traits>
 
+#include "kernels.h"
 #include "tile/sum.cuh"
 #include "tile/vector.cuh"
 #include "types.h"
 #include "values.h"
 
-/* PLAIN: a raw sum is the sum. The others are integers with a sign that are widened, truth values, and small floats. */
-enum class value_kind : uint8_t { PLAIN, SIGNED, TRUTH, F16, BF16 };
+/* PLAIN: a raw sum is the sum. The others are integers with a sign that are widened, truth values, small floats, and
+ * results of f32 whose sums are kept as f64. */
+enum class value_kind : uint8_t { PLAIN, SIGNED, TRUTH, F16, BF16, F32 };
 
 static inline value_kind kind_of_type(table_type type) {
     switch (type) {
@@ -36,6 +38,8 @@ static inline value_kind kind_of_type(table_type type) {
 
 static inline value_kind kind_of_result(table_type type) {
     const value_kind kind = kind_of_type(type);
+    if (type == KERNEL_F32_OF_F64)
+        return value_kind::F32;
     return kind == value_kind::F16 || kind == value_kind::BF16 ? kind : value_kind::PLAIN;
 }
 
@@ -185,13 +189,14 @@ template <class SUM, class INPUT> DEVICE SUM sum_of_value(INPUT value, value_kin
 }
 
 /* The target of results that are not always sums as they are: a place in the table, counted in results. KIND is the
- * kind of small floats, which are rounded once, on their way out; or PLAIN. */
+ * kind of floats that are rounded once, on their way out; or PLAIN. */
 template <class SUM> struct loose_target {
     unsigned char *at;
     value_kind kind;
     bool by_bytes; /* results are not aligned to their size */
 
-    DEVICE ptrdiff_t size() const { return kind == value_kind::PLAIN ? sizeof(SUM) : sizeof(uint16_t); }
+    static constexpr size_t ROUNDED = std::is_same<SUM, double>::value ? sizeof(float) : sizeof(uint16_t);
+    DEVICE ptrdiff_t size() const { return kind == value_kind::PLAIN ? sizeof(SUM) : ROUNDED; }
     DEVICE loose_target operator+(ptrdiff_t count) const { return loose_target{at + count * size(), kind, by_bytes}; }
     DEVICE loose_target operator-(ptrdiff_t count) const { return *this + -count; }
     DEVICE loose_target &operator+=(ptrdiff_t count) { return *this = *this + count; }
@@ -244,6 +249,14 @@ template <value_kind KIND, unsigned COUNT> DEVICE auto rounded(const vector_of<f
     }
 }
 
+template <unsigned COUNT> DEVICE vector_of<float, COUNT> rounded_to_f32(const vector_of<double, COUNT> &sums) {
+    vector_of<float, COUNT> results;
+    UNROLL
+    for (unsigned k = 0; k < COUNT; k++)
+        results.at[k] = static_cast<float>(sums.at[k]);
+    return results;
+}
+
 /* Writes neighbouring results. */
 template <class SUM, unsigned COUNT> DEVICE void store_results(SUM *to, const vector_of<SUM, COUNT> &sums) {
     store_vector(reinterpret_cast<vector_of<SUM, COUNT> *>(to), sums);
@@ -256,6 +269,9 @@ DEVICE void store_results(const loose_target<SUM> &to, const vector_of<SUM, COUN
         if (to.kind == value_kind::BF16)
             return store_any(to.at, COUNT == 1 && to.by_bytes, rounded<value_kind::BF16>(sums));
     }
+    if constexpr (std::is_same<SUM, double>::value)
+        if (to.kind == value_kind::F32)
+            return store_any(to.at, COUNT == 1 && to.by_bytes, rounded_to_f32(sums));
     store_any(to.at, COUNT == 1 && to.by_bytes, sums);
 }
 template <value_kind KIND, unsigned COUNT>

@@ -26,7 +26,7 @@ static struct kernel_batch batch_of(const struct scan *scan) {
                                  .in_stride = scan->in.stride,
                                  .out_stride = scan->out.stride,
                                  .in_type = scan->in.type,
-                                 .out_type = scan->out.type,
+                                 .out_type = cuda_out_type(scan),
                                  .exclusive = scan->exclusive,
                                  .load = scan->load,
                                  .carry_in = scan->carry_in,

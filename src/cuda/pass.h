@@ -8,6 +8,11 @@
 
 #include "../scan.h"
 
+/* What kernels call the results of a scan. */
+static inline table_type cuda_out_type(const struct scan *scan) {
+    return scan->out.type == TABLE_F32 && scan->element->type == TABLE_F64 ? KERNEL_F32_OF_F64 : scan->out.type;
+}
+
 static inline struct kernel_pass cuda_pass(const struct scan *scan) {
     return (struct kernel_pass){.in = scan->in.data,
                                 .out = scan->out.data,
@@ -16,8 +21,8 @@ static inline struct kernel_pass cuda_pass(const struct scan *scan) {
                                 .in_stride = scan->in.stride,
                                 .out_stride = scan->out.stride,
                                 .in_type = scan->in.type,
-                                .out_type = scan->out.type,
-                                .chunk_rows = kernel_chunk_rows(scan->out.type, scan->in.columns),
+                                .out_type = cuda_out_type(scan),
+                                .chunk_rows = kernel_chunk_rows(cuda_out_type(scan), scan->in.columns),
                                 .exclusive = scan->exclusive,
                                 .load = scan->load,
                                 .first_overflow = scan->first_overflow,

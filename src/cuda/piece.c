@@ -11,7 +11,8 @@ static struct kernel_pass pass_after(const struct kernel_pass *pass, size_t prol
     struct kernel_pass after = *pass;
     after.rows -= prologue;
     after.in = (const char *)pass->in + (ptrdiff_t)prologue * pass->in_stride * (ptrdiff_t)type_bytes(pass->in_type);
-    after.out = (char *)pass->out + (ptrdiff_t)prologue * pass->out_stride * (ptrdiff_t)type_bytes(pass->out_type);
+    after.out =
+        (char *)pass->out + (ptrdiff_t)prologue * pass->out_stride * (ptrdiff_t)kernel_result_bytes(pass->out_type);
     return after;
 }
 
