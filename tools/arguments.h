@@ -37,6 +37,7 @@ struct arguments {
 struct scan_arguments {
     struct arguments common;
     table_operation operation;
+    table_type kept_type; /* --kept; 0: not said */
     const char *carry_in, *carry_out, *state, *to;
     const char *decay, *decay_file; /* the coefficients of a recurrence */
     const char *segments, *by;      /* where sums begin anew */

@@ -10,7 +10,7 @@
 static void look_at_row(struct scan_job *job, uint64_t row, const char *values, const char *sums) {
     const struct table_layout *in = &job->input->layout, *out = &job->out_layout;
     const size_t in_size = table_type_size(in->type), size = table_type_size(out->type);
-    const table_type carry_type = table_sum_type(out->type);
+    const table_type carry_type = scan_kept_type(job);
     const size_t carry_size = table_type_size(carry_type);
     const char *carry = job->above ? job->above : job->carry_in;
     job->not_finite.over = true;

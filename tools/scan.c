@@ -75,7 +75,7 @@ static bool is_less_than_a_state(const struct scan_job *job) {
     const bool is_one = job->arguments.common.input_count == 1 && !job->arguments.state && !job->arguments.reverse;
     size_t state, values;
     return is_one && input->format->delimiter && input_can_seek(input) &&
-           table_state_bytes_of(operation, table_kept_type(operation, sums->type), sums->columns, &state) == TABLE_OK &&
+           table_state_bytes_of(operation, scan_kept_type(job), sums->columns, &state) == TABLE_OK &&
            size_multiply((size_t)input->status.st_size / 2 + 1, 2 * sizeof(uint64_t), &values) && values < state;
 }
 

@@ -97,6 +97,9 @@ static inline bool scan_is_recurrence(const struct scan_job *job) {
     return job->arguments.operation == TABLE_RECURRENCE;
 }
 
+/* The type that results are kept in from row to row: that of carries and states. */
+table_type scan_kept_type(const struct scan_job *job);
+
 /* The steps of a scan, which `append` takes, too. Opens the inputs and finds out what is to be summed. */
 void scan_open_tables(struct scan_job *job);
 

@@ -123,7 +123,7 @@ static void open_file(struct scan_job *job, table_type kept) {
 
 void scan_decay_open(struct scan_job *job) {
     const char *const number = job->arguments.decay;
-    const table_type kept = table_kept_type(TABLE_RECURRENCE, job->inputs[0].layout.type);
+    const table_type kept = scan_kept_type(job);
     const struct scan_decay *decay = &job->decay;
     const struct input_file *file = &decay->file;
     if (number)

@@ -162,7 +162,7 @@ static size_t sum_of(struct row_bytes row) {
 /* The bytes of all states. */
 static size_t size_states(struct scan_job *job) {
     const table_operation operation = job->arguments.operation;
-    const table_type kept = table_kept_type(operation, job->out_layout.type);
+    const table_type kept = scan_kept_type(job);
     size_t bytes = 0;
     for (unsigned i = 0; i < 2; i++) {
         struct scan_part *part = &job->segments.parts[i];

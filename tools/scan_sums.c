@@ -122,7 +122,8 @@ table_scan_options scan_options(const struct scan_job *job) {
                                 .threads = arguments->common.threads,
                                 .carry_in = job->input == job->inputs ? job->carry_in : NULL,
                                 .carry_out = job->carry_out,
-                                .state = job->state.state};
+                                .state = job->state.state,
+                                .kept = arguments->kept_type};
 }
 
 void scan_add_report(table_stream_report *sum, const table_stream_report *report) {

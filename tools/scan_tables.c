@@ -20,11 +20,16 @@ enum { OPEN_MOST = 16 };
  * or else the type itself. */
 static table_type wanted_sums(const struct scan_job *job) {
     const table_type before = job->there ? job->there : job->state.facts.type, in = job->input->layout.type;
-    if (job->arguments.operation != TABLE_SUM)
+    if (job->arguments.operation != TABLE_SUM || job->arguments.kept_type)
         return job->arguments.common.out_type ? job->arguments.common.out_type : job->there;
     const bool usual = !job->there && table_sum_type(default_sum_type(in)) == before;
     const bool keeps = !job->arguments.common.out_type && !usual && table_types_supported(in, before);
     return keeps ? before : job->arguments.common.out_type;
+}
+
+table_type scan_kept_type(const struct scan_job *job) {
+    const struct scan_arguments *arguments = &job->arguments;
+    return arguments->kept_type ? arguments->kept_type : table_kept_type(arguments->operation, job->out_layout.type);
 }
 
 void scan_keep(struct scan_job *job, const char *name, size_t bytes) {
@@ -43,7 +48,7 @@ size_t scan_memory_left(const struct scan_job *job) {
 static void open_state(struct scan_job *job) {
     const struct scan_arguments *arguments = &job->arguments;
     const table_operation operation = arguments->operation;
-    const table_type kept = table_kept_type(operation, job->out_layout.type);
+    const table_type kept = scan_kept_type(job);
     const size_t columns = job->out_layout.columns;
     struct state_file *state = &job->state;
     size_t bytes;
@@ -173,7 +178,7 @@ void scan_open_tables(struct scan_job *job) {
     job->out_layout.beside = beside_of(job);
     const table_type type = job->out_layout.type;
     const table_operation operation = arguments->operation;
-    const table_type kept = table_kept_type(operation, type);
+    const table_type kept = scan_kept_type(job);
     job->checked = !arguments->wrap && !type_is_float(type) && operation != TABLE_MAXIMUM && operation != TABLE_MINIMUM;
     if (!layout_set(&job->carry_layout, kept, 1, in->columns))
         die(EX_DATAERR, "%s: its sums as %s are beyond the address space", job->name, table_type_name(type));

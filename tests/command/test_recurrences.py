@@ -51,6 +51,33 @@ class Recurrences(CommandTest):
         self.assert_same(self.scanned("b.npy", "--decay-file", "a.npy", "--out-type", "f32"),
                          recurrence(self.load("a.npy"), b.astype("<f4")))
 
+    def test_kept_as_f64(self):
+        """Sums, products and recurrences of f32 are those of f64, rounded once; also from a row or a state on."""
+        b, cut = self.table(), 700
+        self.save("b.npy", b)
+        self.save("wide.npy", b.astype("<f8"))
+        self.save("a.npy", self.factors(dtype="<f8"))
+        for options in ([], ["--operation", "product"], ["--decay", "0.99"], ["--decay-file", "a.npy"],
+                        ["--exclusive", "--reverse"], ["--segments", "offsets.npy"]):
+            self.save("offsets.npy", numpy.array([0, 3, 700, len(b)]))
+            wide = self.scanned("wide.npy", *options)
+            self.assert_same(self.scanned("b.npy", "--kept", "f64", *options), wide.astype("<f4"))
+        whole = self.scanned("wide.npy", "--decay", "0.99").astype("<f4")
+        for name, part in (("1.npy", b[:cut]), ("2.npy", b[cut:])):
+            self.save(name, part)
+        for how in ("--continue a.state", "--continue a.state"), ("--carry-out c.npy", "--carry-in c.npy"):
+            parts = [self.scanned("%d.npy" % (i + 1), "--kept", "f64", "--decay", "0.99", *how[i].split())
+                     for i in (0, 1)]
+            (self.assert_same if "state" in how[0] else numpy.testing.assert_allclose)(numpy.concatenate(parts), whole)
+        self.assertEqual(self.load("c.npy").dtype, "<f8")
+        self.assert_same(self.scanned("1.npy", "2.npy", "--kept", "f64", "--decay", "0.99"), whole)
+        self.save("i.npy", numpy.ones((3, 2), "<i4"))
+        for arguments, code, says in ((["i.npy", "--kept", "f64"], DATA, "are not kept as that"),
+                                      (["b.npy", "--kept", "f64", "--operation", "max"], DATA, "maxima of f32"),
+                                      (["b.npy", "--kept", "f16"], DATA, "f16"),
+                                      (["2.npy", "--continue", "a.state", "--decay", "0.99"], DATA, "f64")):
+            self.assert_refused(code, "scan", *arguments, "-o", "no.npy", says=says)
+
     def test_files_of_coefficients(self):
         """Every shape and format; from the end; by pipes; in little memory."""
         rows, columns = SEVERAL

@@ -71,6 +71,9 @@ static const struct option_row scan_rows[] = {
     OPTION_OUT_TYPE(SUM_TYPES ". Also possible are each integer type of 32 and 64 bits that holds all values, f64 for "
                               "all but i64 and u64, and f32 for f16, bf16, bool and integers of up to 16 bits. Sums as "
                               "f16 and bf16 are kept as f32, as carries and states are, and each is rounded once"),
+    VALUE("kept", "f64", take_type, SCAN(kept_type),
+          "sums, products and recurrences of f32 are kept as f64 from row to row, as carries, states and the A of "
+          "--decay are, and each result is rounded once"),
     VALUE("carry-in", "FILE", take_input, SCAN(carry_in),
           "a row that is added to every sum, such as the --carry-out of the part before. A table file of one row of "
           "the type of the sums"),
