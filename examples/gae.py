@@ -29,7 +29,7 @@ def by_a_loop(rewards, values, ends, last):
 def by_a_recurrence(rewards, values, ends, last):
     later = np.concatenate([values[1:], last[None]])
     errors = rewards + GAMMA * np.where(ends, 0, later) - values
-    return tuplescan.discounted_returns(errors, GAMMA * LAMBDA, ends=ends)
+    return tuplescan.discounted_returns(errors, GAMMA * LAMBDA, ends)
 
 
 steps, environments = (int(given) for given in (sys.argv[1:] + ["2000", "16"][len(sys.argv) - 1 :]))

@@ -52,7 +52,7 @@ static inline void keep(struct module_state *state, int which, PyObject *by) {
 /* What a call asks for, as bits of one number, in which a table_operation begins at bit FLAG_OPERATION; _types.py has
  * them, too. */
 enum { FLAG_EXCLUSIVE = 1, FLAG_REVERSE = 2, FLAG_CHECK = 4, FLAG_SKIP_NAN = 8, FLAG_OFFSETS = 16 };
-enum { FLAGS_OF_SCANS = 15, FLAG_SHIFTED = 32, FLAG_TOTALS = 64, FLAG_OPERATION = 8 };
+enum { FLAGS_OF_SCANS = 15, FLAG_SHIFTED = 32, FLAG_TOTALS = 64, FLAG_KEPT_F64 = 128, FLAG_OPERATION = 8 };
 
 /* Has the options ask for that. -1 and an exception for bits that are not among the known ones. */
 int flags_read(table_scan_options *options, int flags, int known);

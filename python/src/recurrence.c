@@ -130,7 +130,7 @@ static PyObject *recur_opened(const struct array *arrays, struct recurrence *of,
         return PyErr_Format(PyExc_ValueError, "a, b and out: must be tables, rows and columns that lie side by side");
     if (of->options.tables == 0)
         Py_RETURN_NONE;
-    const table_type kept = table_kept_type(TABLE_RECURRENCE, b->type);
+    const table_type kept = of->options.kept ? of->options.kept : table_kept_type(TABLE_RECURRENCE, b->type);
     const table_view row = {.columns = of->b.columns * of->options.tables, .type = kept};
     void *start;
     if (array_as_row(&arrays[START], &row, b->device, "start", &start) != 0 ||
@@ -156,7 +156,7 @@ PyObject *core_recurrence(PyObject *module, PyObject *tuple) {
     int flags;
     if (!PyArg_ParseTuple(tuple, "OOOiOOOO", &objects[A], &objects[B], &objects[H], &flags, &objects[START],
                           &objects[STATE], &stream, &objects[WORKSPACE]) ||
-        flags_read(&of.options, flags, FLAG_EXCLUSIVE | FLAG_REVERSE | FLAG_SHIFTED) != 0)
+        flags_read(&of.options, flags, FLAG_EXCLUSIVE | FLAG_REVERSE | FLAG_SHIFTED | FLAG_KEPT_F64) != 0)
         return NULL;
     of.options.operation = TABLE_SUM; /* the call has no other */
     of.options.stream = stream == Py_None ? NULL : PyLong_AsVoidPtr(stream);

@@ -12,6 +12,7 @@ int flags_read(table_scan_options *options, int flags, int known) {
     options->skip_nan = (flags & FLAG_SKIP_NAN) != 0;
     options->offsets = (flags & FLAG_OFFSETS) != 0;
     options->shifted_coefficients = (flags & FLAG_SHIFTED) != 0;
+    options->kept = flags & FLAG_KEPT_F64 ? TABLE_F64 : (table_type)0;
     return 0;
 }
 
@@ -35,7 +36,7 @@ static int words_of(const struct array *array, size_t calls, const char *name, u
 static int set_arrays(const struct array *arrays, const struct tables *tables, size_t calls,
                       table_scan_options *options) {
     const struct array *out = &arrays[OUT];
-    const table_type kept = table_kept_type(options->operation, out->type);
+    const table_type kept = options->kept ? options->kept : table_kept_type(options->operation, out->type);
     const table_view row = {.columns = tables->count * tables->out.columns, .type = kept};
     table_view workspace = {0};
     void *start = NULL;
@@ -114,7 +115,7 @@ PyObject *core_scan(PyObject *module, PyObject *tuple) {
     run.on_stream = stream != Py_None;
     run.check = (flags & FLAG_CHECK) != 0;
     run.options.stream = run.on_stream ? PyLong_AsVoidPtr(stream) : NULL;
-    if (PyErr_Occurred() || flags_read(&run.options, flags, FLAGS_OF_SCANS) != 0 ||
+    if (PyErr_Occurred() || flags_read(&run.options, flags, FLAGS_OF_SCANS | FLAG_KEPT_F64) != 0 ||
         arrays_open(&arrays, objects, names, ARRAYS, ~(1U << X | 1U << START)) != 0)
         return NULL;
     PyObject *const result = scan_opened(arrays.at, axis, &run);

@@ -284,12 +284,28 @@ def check_nan(lib):
 def check_made_of_recurrences(lib):
     for kind, axis in itertools.product(["float16", "float32", "int32"], (0, 1)):
         x, ends = values((3000, 4), kind), values((3000, 4), "bool", 2)
-        calls = [lambda x, ends: tuplescan.discounted_returns(x, 0.9, axis, ends=ends),
+        calls = [lambda x, ends: tuplescan.discounted_returns(x, 0.9, ends, axis),
                  lambda x, _: tuplescan.ewm_mean(x, 0.1, axis),
                  lambda x, _: tuplescan.ewm_mean(x, 0.1, axis, adjust=False),
                  lambda x, _: tuplescan.lfilter1([0.5, 0.25], [1, -0.9], x, axis)]  # fmt: skip
         for call in calls:
             same(lib.get(call(lib.put(x), lib.put(ends))), call(x, ends))
+
+
+def check_kept_and_rows(lib):
+    """Sums and recurrences of float64 into an out of float32; and the rows of extremes."""
+    x, a = values((3000, 4), "float32"), np.full((1, 4), 0.99)
+    for axis in (0, 1):
+        for call, given in ((tuplescan.cumsum, {"dtype": "float64"}), (tuplescan.cumprod, {"dtype": "float64"})):
+            out = lib.put(np.zeros_like(x))
+            call(lib.put(x), axis, out=out, **given)
+            same(lib.get(out), call(x, axis, **given).astype("float32"))
+        out = lib.put(np.zeros_like(x))
+        tuplescan.linear_recurrence(lib.put(a), lib.put(x), axis, out=out)
+        same(lib.get(out), tuplescan.linear_recurrence(a, x.astype("float64"), axis).astype("float32"))
+        for call in (tuplescan.cummax, tuplescan.cummin):
+            for found, wanted in zip(call(lib.put(x), axis, return_rows=True), call(x, axis, return_rows=True)):
+                same(lib.get(found), wanted)
 
 
 def check_segments(lib):
@@ -417,8 +433,8 @@ def check_jax_does_not_wait(jax):
 
 
 CHECKS = [check_kinds, check_options, check_out_and_dtype, check_overflow, check_streams, check_graph,
-          check_errors, check_nan, check_made_of_recurrences, check_segments, check_initial, check_bfloat16,
-          check_states, check_no_copy]  # fmt: skip
+          check_errors, check_nan, check_made_of_recurrences, check_kept_and_rows, check_segments, check_initial,
+          check_bfloat16, check_states, check_no_copy]  # fmt: skip
 LIBRARIES = {
     "cupy": (CuPy, CHECKS),
     "torch": (Torch, CHECKS),

@@ -97,7 +97,7 @@ def test_pieces_have_the_bits_of_the_whole(kind):
 def test_small_floats_have_coefficients_and_sums_of_wider_ones():
     ones = np.ones(3000, "f2")
     for got in (tuplescan.linear_recurrence(0.9999, ones), tuplescan.discounted_returns(ones, 0.9999)[::-1],
-                tuplescan.discounted_returns(ones, 0.9999, ends=np.arange(3000) < 0)[::-1]):  # fmt: skip
+                tuplescan.discounted_returns(ones, 0.9999, np.arange(3000) < 0)[::-1]):  # fmt: skip
         assert got.dtype == "f2" and abs(float(got[-1]) / 2592 - 1) < 2e-3  # .9999 of f2 is 1, which makes 3000
     for adjust in (False, True):
         same = tuplescan.ewm_mean(np.full(2000, 60000, "f2"), alpha=0.01, adjust=adjust)
@@ -138,7 +138,7 @@ def test_discounted_returns():
     rewards, ends = RANDOM.normal(size=(500, 4)), RANDOM.random((500, 4)) < 0.05
     for gamma in (0.99, RANDOM.random((500, 1))):
         wanted = loop(np.where(ends, 0, gamma), rewards, reverse=True, start=7)
-        close(tuplescan.discounted_returns(rewards, gamma, ends=ends, start=7), wanted, "f8")
+        close(tuplescan.discounted_returns(rewards, gamma, ends, start=7), wanted, "f8")
         close(tuplescan.discounted_returns(rewards, gamma), loop(gamma, rewards, reverse=True), "f8")
     assert tuplescan.discounted_returns([1, 2, 4], 0.5).tolist() == [3, 4, 4]
 
@@ -159,7 +159,7 @@ def test_coefficients_are_of_the_type_of_the_values(monkeypatch):
     gaps = np.where(RANDOM.random(500) < 0.4, np.nan, x)
     calls = [functools.partial(tuplescan.ewm_mean, gaps, 0.1, adjust=adjust, ignore_na=ignore_na)
              for adjust, ignore_na in itertools.product((False, True), repeat=2)]  # fmt: skip
-    calls.append(functools.partial(tuplescan.discounted_returns, x, 0.9, ends=ends))
+    calls.append(functools.partial(tuplescan.discounted_returns, x, 0.9, ends))
     expected = [call() for call in calls]
     monkeypatch.setattr(NUMPY, "space", WhereOfTorch(), raising=False)
     for call, wanted in zip(calls, expected):
@@ -184,6 +184,27 @@ def test_lfilter1(b, a):
             ours, theirs = (of(b, a, x, axis, zi=np.ones_like(zi)) for of in (tuplescan.lfilter1, SIGNAL.lfilter))
             close(ours[0], theirs[0], "f8")
             close(ours[1], theirs[1], "f8")
+
+
+@pytest.mark.parametrize("shape, axis", [((1300, 5), 0), ((4, 700, 3), 1), ((1000,), 0), ((50, 60), 1)])
+def test_float32_of_float64(shape, axis):
+    """Results of float64 into an out of float32 are rounded once, whatever lies between."""
+    x, a = RANDOM.normal(size=shape).astype("f4"), RANDOM.random(shape)
+    out = np.empty_like(x)
+    for call, of in ((tuplescan.cumsum, x), (tuplescan.cumprod, 1 + x / 100), (tuplescan.nancumsum, x)):
+        for options in ({}, {"exclusive": True, "start": 0.1}, {"reverse": True}):
+            assert call(of, axis, dtype="f8", out=out, **options) is out
+            np.testing.assert_array_equal(out, call(of, axis, dtype="f8", **options).astype("f4"))
+    for factors in (a, np.array([0.999])):
+        assert tuplescan.linear_recurrence(factors, x, axis, out=out, start=0.1) is out
+        wanted = tuplescan.linear_recurrence(factors, x.astype("f8"), axis, start=0.1)
+        np.testing.assert_array_equal(out, wanted.astype("f4"))
+    if axis == 0 and x.ndim == 2:
+        state, cut = tuplescan.State(), 300
+        for part in (slice(cut), slice(cut, None)):
+            tuplescan.linear_recurrence(a[part], x[part], out=out[part], state=state)
+        np.testing.assert_array_equal(out, tuplescan.linear_recurrence(a, x.astype("f8")).astype("f4"))
+        assert state.dtype == "f8"
 
 
 def test_refused():

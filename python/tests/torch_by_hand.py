@@ -223,6 +223,17 @@ def test_values_of_bfloat16(exclusive, reverse, device):
 
 
 @on_each_device
+@pytest.mark.parametrize("name", ["cummax", "cummin"])
+def test_rows_of_extremes(name, device):
+    for dtype in (torch.float32, torch.bfloat16, torch.int8, torch.bool):
+        x = (3 * values((3, 700, 2), torch.float32, device)).to(dtype)
+        for dim in range(-3, 3):
+            found, rows = getattr(tuplescan, name)(x, dim, return_rows=True)
+            wanted = getattr(torch, name)(x, dim)
+            assert torch.equal(found, wanted.values) and torch.equal(rows, wanted.indices)
+
+
+@on_each_device
 def test_recurrences_into_views(device):
     x = values((300, 3), torch.float64)
     negated = torch.zeros(300, 3, dtype=torch.complex128, device=device)

@@ -6,7 +6,7 @@ from typing import Any, Literal, SupportsIndex, Unpack, overload
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from ._options import Begun, Continued, Mean, OnStream, Returns, Scan, Segments, Sums, Threads
+from ._options import Begun, Continued, Mean, OnStream, Scan, Segments, Sums, Threads
 
 __version__: str
 __all__: list[str]
@@ -125,9 +125,13 @@ def ewm_mean(x: _OfNumpy, alpha: float | None = None, axis: _Axis = 0, **options
 @overload
 def ewm_mean(x: Any, alpha: float | None = None, axis: _Axis = 0, **options: Unpack[Mean]) -> Any: ...
 @overload
-def discounted_returns(rewards: _OfNumpy, gamma: Any, axis: _Axis = 0, **options: Unpack[Returns]) -> _Array: ...
+def discounted_returns(
+    rewards: _OfNumpy, gamma: Any, dones: Any = None, axis: _Axis = 0, **options: Unpack[Begun]
+) -> _Array: ...
 @overload
-def discounted_returns(rewards: Any, gamma: Any, axis: _Axis = 0, **options: Unpack[Returns]) -> Any: ...
+def discounted_returns(
+    rewards: Any, gamma: Any, dones: Any = None, axis: _Axis = 0, **options: Unpack[Begun]
+) -> Any: ...
 @overload
 def lfilter1(
     b: ArrayLike, a: ArrayLike, x: _OfNumpy, axis: _Axis = 0, *, zi: None = None, **options: Unpack[Threads]

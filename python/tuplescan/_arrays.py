@@ -12,7 +12,7 @@ from ._errors import OverflowAt
 from ._kinds import refuse_missing
 from ._state import State, as_it_was_if_it_fails, copy_of, memory_for
 from ._types import (CHECK_OVERFLOW, MAXIMUM, MINIMUM, NUMBERS, OPERATION, PARTS, REVERSE, SUM, added_in, identity,
-                     sums_type, typed)  # fmt: skip
+                     kept_as_f64, sums_type, typed)  # fmt: skip
 
 try:
     from numpy.lib.array_utils import normalize_axis_index
@@ -137,11 +137,15 @@ def _sum_through_buffer(x, out, axis, start, options):
     return first
 
 
+def _rounding(x, out, options):
+    return kept_as_f64(options.dtype.name, x.dtype.name, out.dtype.name, options.operation)
+
+
 def _sum_directly(x, out, axis, start, options, memory=None):
     """What _core.scan() answers; False if the library cannot take the arrays as they lie."""
     try:
         row = _row_for(start, options.dtype, options.operation)
-        found = _core.scan(typed(x), typed(out), axis, options.bits(), row, memory)
+        found = _core.scan(typed(x), typed(out), axis, options.bits() | _rounding(x, out, options), row, memory)
     except BufferError:  # a type of numpy's that the buffer protocol does not have
         return False
     if options.skip_nan and found is not False:
@@ -162,7 +166,7 @@ def _sum(x, out, axis, start, options, memory=None):
     fortran = x.flags.f_contiguous and out.flags.f_contiguous and not x.flags.c_contiguous
     if fortran and not options.check_overflow and memory is None:
         return _sum(x.T, out.T, x.ndim - 1 - axis, None if start is None else start.T, options)
-    if out.dtype == options.dtype:
+    if out.dtype == options.dtype or _rounding(x, out, options):
         found = _sum_directly(x, out, axis, start, options, memory)
         if found is not False:
             return found

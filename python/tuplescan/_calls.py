@@ -1,15 +1,16 @@
 """The calls that scan arrays of any library; cumsum() itself comes here for what _core.cumsum() does not do at once."""
 
+import math
 import operator
 
 import numpy as np
 
 from . import _arrays, _core, _tables
-from ._kinds import refuse_missing
+from ._kinds import kind_of, refuse_missing
 from ._libraries import NUMPY, library_of
 from ._operations import of_each_operation
 from ._threads import limited
-from ._types import PRODUCT, Options, bits_of, sums_type, typed
+from ._types import PRODUCT, Options, bits_of
 
 
 def scan(x, options):
@@ -113,18 +114,26 @@ def column_totals(x, dtype=None, *, start=None, state=None, threads=None):
 
 
 def _with_rows(x, options):
-    """Extremes, and the places along the axis where they were taken."""
+    """Extremes, and the places along the axis where they were taken. Arrays on CUDA are waited for."""
     given = options.given(options.call)
     if given:
         raise ValueError(f"return_rows: is for calls without {given[0]}")
-    if options.operation == PRODUCT or library_of(x) is not None or isinstance(x, np.ma.MaskedArray):
-        raise TypeError(f"return_rows: is for maxima and minima of numpy's arrays, no {options.call}() of {type(x)!r}")
-    x, axis = _arrays.along(np.asarray(x), options.axis)
-    x = np.ascontiguousarray(x, sums_type(x.dtype, options.dtype, None, options.operation))
-    extremes, rows = np.empty_like(x), np.empty(x.shape, np.int64)
-    scan(x, Options(axis, out=extremes, operation=options.operation, call=options.call))
-    if x.size:
-        _core.extreme_rows(*(typed(of.reshape(_tables.three_axes(x.shape, axis))) for of in (extremes, x, rows)))
+    library = library_of(x)
+    if options.operation == PRODUCT or isinstance(x, np.ma.MaskedArray) or kind_of(x):
+        raise TypeError(f"return_rows: is for maxima and minima of arrays, no {options.call}() of {type(x)!r}")
+    if library is not None and not library.on_cuda(x):
+        options.dtype = library.numpy_type(options.dtype)
+        return tuple(map(library.from_numpy, _with_rows(library.to_numpy(library.resolved(x)), options)))
+    library, x = (NUMPY, np.asarray(x)) if library is None else (library, library.resolved(x))
+    with library.working_on(x, None):
+        x, axis = _arrays.along(x, options.axis)
+        x = library.contiguous(library.cast(x, library.types_for(x, options)[0]))
+        extremes = scan(x, Options(axis, operation=options.operation, call=options.call))
+        rows = library.empty(x.shape, "int64", x)
+        if math.prod(x.shape):
+            library.wait()
+            tables = (of.reshape(_tables.three_axes(tuple(x.shape), axis)) for of in (extremes, x, rows))
+            _core.extreme_rows(*map(library.typed, tables))
     return extremes, rows
 
 
@@ -152,8 +161,8 @@ cummax, cummin, cumprod = of_each_operation(
     ----------
     return_rows : bool
         Return (values, rows): where along the axis each extreme was taken, too, as torch.cummax() does: int64, the
-        last place of those that are the same. For maxima and minima of numpy's arrays, by calls with axis, dtype and
-        threads alone.""",
+        last place of those that are the same. For maxima and minima of arrays, not of dask, by calls with axis, dtype
+        and threads alone.""",
     ">>> tuplescan.{name}([2, 1, 4])\n    array({shown})",
 )
 

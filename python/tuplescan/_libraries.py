@@ -14,7 +14,7 @@ from ._errors import OverflowAt
 from ._kinds import COLUMNS, kind_of, refuse_lazy, refuse_missing, roots_of
 from ._tables import float_type, kept_in, recur
 from ._types import (BFLOAT16, BY_NAME, CHECK_OVERFLOW, NUMBERS, OFFSETS, SUM, TOTALS, added_in, bfloat16,
-                     is_bfloat16, sums_type, taken, typed)  # fmt: skip
+                     is_bfloat16, kept_as_f64, sums_type, taken, typed)  # fmt: skip
 
 _DLPACK_HOST = (1, 3, 11)  # memory of the CPU, and pinned memory of CUDA and of ROCm
 _DLPACK_CUDA = (2, 13)  # memory of a device, and managed memory
@@ -369,11 +369,13 @@ class _OnCuda(_OnHost):
     def _queued(self, work, stream, options):
         out, x, axis = options.out, work.x, work.axis
         count = math.prod(x.shape[:axis])
-        in_place = out is not None and self.name_of(out) == work.into and self.resolved(out) is out
+        own = out is not None and self.resolved(out) is out
+        rounding = kept_as_f64(work.into, self.name_of(x), self.name_of(out), options.operation) if own else 0
+        in_place = own and (rounding or self.name_of(out) == work.into)
         result = out if in_place else self.empty(x.shape, work.into, x)
         first = self.words(max(count, 1), -1, x) if options.check_overflow else None
         skipped = self.words(_CALLS_MOST, 0, x) if options.skip_nan else None
-        asked = stream, options.bits() & ~CHECK_OVERFLOW, work.start, first, skipped
+        asked = stream, (options.bits() & ~CHECK_OVERFLOW) | rounding, work.start, first, skipped
         moved = not self._queue(x, result, axis, *asked)
         if moved:  # columns that lie apart, shared memory, or many tables that need a call each: one table of a copy
             front = self.contiguous(self.space.moveaxis(x, axis, 0))

@@ -28,10 +28,6 @@ class Begun(Threads, total=False):
     start: Any
 
 
-class Returns(Begun, total=False):
-    ends: Any
-
-
 class Continued(Started, Threads, total=False):
     state: State | None
 

@@ -98,7 +98,7 @@ def _means(library, x, alpha, adjust, ignore_na):
 
 
 @limited
-def discounted_returns(rewards, gamma, axis=0, *, ends=None, start=None, threads=None):
+def discounted_returns(rewards, gamma, dones=None, axis=0, *, start=None, threads=None):
     """What follows each step, discounted: g[i] = rewards[i] + gamma * g[i + 1], from the last step to the first. All
     else is as in linear_recurrence().
 
@@ -106,7 +106,7 @@ def discounted_returns(rewards, gamma, axis=0, *, ends=None, start=None, threads
     ----------
     rewards : array
     gamma : float or array that broadcasts to it
-    ends : array of bool, optional
+    dones : array of bool, optional
         True for the last step of an episode, after which nothing is counted.
     start : scalar or array, optional
         What follows the last step, such as the value of its state.
@@ -120,8 +120,8 @@ def discounted_returns(rewards, gamma, axis=0, *, ends=None, start=None, threads
     gamma = library.brought(gamma, rewards)
     _tables.float_type(library.name_of(gamma))  # a cast would drop an imaginary part
     gamma = library.cast(gamma, _tables.kept_in(kind))
-    if ends is not None:
-        gamma = library.space.where(library.cast(library.brought(ends, rewards), "bool"), 0.0, gamma)
+    if dones is not None:
+        gamma = library.space.where(library.cast(library.brought(dones, rewards), "bool"), 0.0, gamma)
     return made(library.recurrence(gamma, rewards, Options(axis, kind, reverse=True, start=start)))
 
 

@@ -6,7 +6,7 @@ import math
 import numpy as np
 
 from . import _arrays, _core
-from ._types import RECURRENCE
+from ._types import RECURRENCE, kept_as_f64
 
 _FLOATS = ("float16", "bfloat16", "float32", "float64")
 
@@ -61,9 +61,10 @@ def recur(library, a, b, options, h=None, stream=None):
     rest, extents = shape[:axis] + shape[axis + 1 :], three_axes(shape, axis)
     row = None if options.start is None else library.row(options.start, rest, kept, kept, b)
     a = a.reshape((1,) * (b.ndim - a.ndim) + tuple(a.shape))
+    rounding = 0 if h is None else kept_as_f64(name, library.name_of(b), library.name_of(h))
     if options.state_alone:
         h = None
-    elif h is None or library.name_of(h) != name:
+    elif h is None or (library.name_of(h) != name and not rounding):
         h = library.empty(shape, name, b)
     if stream is None and h is not None and _faster_as_one(*extents) and extents[1]:
         front = (library.space.moveaxis(x, axis, 0) for x in (a, b))
@@ -72,14 +73,16 @@ def recur(library, a, b, options, h=None, stream=None):
         return h
     with _arrays.going_on(options.state, np.dtype(kept), rest, row, RECURRENCE) as memory:
         if math.prod(rest) and (extents[1] or memory is not None):
-            a = library.cast(a, name if library.name_of(a) == name else kept)
+            read, own = "float32" if rounding else name, library.name_of(a)
+            a = library.cast(a, own if own in (name, read) else kept)
             a = library.space.broadcast_to(a, coefficients_shape(a.shape, shape, axis))
             tables = (
                 library.contiguous(a.reshape(three_axes(a.shape, axis))),
-                library.contiguous(library.cast(b, name)).reshape(extents),
+                library.contiguous(library.cast(b, read)).reshape(extents),
                 None if h is None else h.reshape(extents),
             )
-            asked = *(x if x is None else library.typed(x) for x in tables), options.bits(), row, memory, stream
+            bits = options.bits() | rounding
+            asked = *(x if x is None else library.typed(x) for x in tables), bits, row, memory, stream
             answer = _core.recurrence(*asked, None)
             if answer:
                 answer = _core.recurrence(*asked, library.empty((answer,), "uint8", b))

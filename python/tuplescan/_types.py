@@ -113,8 +113,15 @@ def added_in(dtype, operation=SUM):
 
 
 # What _core.scan() and its like are asked for, a bit for each option.
-EXCLUSIVE, REVERSE, CHECK_OVERFLOW, SKIP_NAN, OFFSETS, SHIFTED, TOTALS = 1, 2, 4, 8, 16, 32, 64
+EXCLUSIVE, REVERSE, CHECK_OVERFLOW, SKIP_NAN, OFFSETS, SHIFTED, TOTALS, KEPT_F64 = 1, 2, 4, 8, 16, 32, 64, 128
 OPERATION = 8  # where the number of the operation begins
+
+
+def kept_as_f64(results, of, into, operation=SUM):
+    """The bit for results of float64, of values of the type `of`, that are rounded once into `into`, as the library
+    does it on their way out, or 0: these types by their names."""
+    is_so = (results, of, into) == ("float64", "float32", "float32") and operation not in _OF_THEIR_OWN_TYPE
+    return KEPT_F64 if is_so else 0
 
 
 def bits_of(exclusive, reverse, operation=SUM):
