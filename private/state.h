@@ -44,13 +44,13 @@ enum {
     STATE_RUNS = 1,                                             /* + k: of 2^k rows of the last row's unit */
     STATE_BLOCKS = STATE_RUNS + STATE_RUN_LEVELS,               /* + k: of 2^k units before it */
     STATE_RISING_RUNS = STATE_BLOCKS + STATE_BLOCK_LEVELS,      /* + k: of 2^k rows, before the first whole unit */
-    STATE_RISING_BLOCKS = STATE_RISING_RUNS + STATE_RUN_LEVELS, /* + k: of 2^k units behind these */
+    STATE_RISING_BLOCKS = STATE_RISING_RUNS + STATE_RUN_LEVELS, /* + k: of 2^k units after these */
     STATE_TREE_ROWS = STATE_RISING_BLOCKS + STATE_BLOCK_LEVELS, /* how many rows there are in the tree's order */
 
     STATE_REFUSED = 1 /* a flag: a call in a stream was given the state of other sums, and left it as it was */
 };
 
-/* The header. All zero, with zeros behind it: a sum that has not begun. */
+/* The header. All zero, with zeros after it: a sum that has not begun. */
 struct sum_state {
     uint64_t magic;
     uint32_t version;

@@ -46,7 +46,7 @@ VALUE_INLINE float value_of_f16(value_f16 value) {
 }
 VALUE_INLINE float value_of_bf16(value_bf16 value) { return value_float_of_bits((uint32_t)value.bits << 16); }
 
-/* Rounded to the nearest, ties to even; a NaN stays one. Values below 2^-14 are rounded by an addition, behind which
+/* Rounded to the nearest, ties to even; a NaN stays one. Values below 2^-14 are rounded by an addition, after which
  * the lowest bit of a float is that of a number that is not normal. Of the others the upper bits are kept: half of
  * their last place is added, less one if that is even. */
 VALUE_INLINE value_f16 value_f16_of(float value) {

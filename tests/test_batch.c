@@ -28,7 +28,7 @@ TEST(test_errors) {
     options.state = kept;
     expect(table_prefix_sum(&in, &out, &options), TABLE_ERROR_ARGUMENT, "state");
     options.state = NULL;
-    options.carry_out = sums + 31; /* its last row lies behind the tables, its first one inside */
+    options.carry_out = sums + 31; /* its last row lies after the tables, its first one inside */
     expect(table_prefix_sum(&in, &out, &options), TABLE_ERROR_OVERLAP, "carry_out");
     options.carry_out = NULL;
     expect(table_column_totals(&in, TABLE_F32, sums, &options), TABLE_ERROR_ARGUMENT, "tables");

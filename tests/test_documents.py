@@ -5,7 +5,7 @@ empty folder of its own, from top to bottom. Usage: test_documents.py SOURCE BUI
                               69, which a wrong option does not
     <!-- not run: gpu -->     before a ```sh: these commands need a gpu, mpi, root or minutes, or are run if
                               the command reads safetensors. They are listed; those of
-                              `tuplescan bench` are checked with --help behind them, and other subcommands may not be
+                              `tuplescan bench` are checked with --help after them, and other subcommands may not be
                               here
     Save this as `NAME`       and then a ```c: that file
     ```text                   what the commands before it print on standard output

@@ -1,4 +1,4 @@
-"""An example prints what the comment or docstring at its beginning says, behind `prints`. Without a GPU one that needs
+"""An example prints what the comment or docstring at its beginning says, after `prints`. Without a GPU one that needs
 it is skipped. Usage: test_example.py SOURCE COMMAND..."""
 import re
 import subprocess
@@ -9,7 +9,7 @@ SKIPPED = 77
 
 
 def promised(source):
-    """The lines behind `prints` that are further in than it."""
+    """The lines after `prints` that are further in than it."""
     lines = [line.removeprefix(' *') for line in source.read_text().replace(' */', '\n').splitlines()]
     at = next(i for i, line in enumerate(lines) if line.strip() == 'prints')
     block = re.match(r'\s*\n((?:     ?.*\n)+)', '\n'.join(lines[at + 1:]) + '\n')

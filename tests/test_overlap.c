@@ -55,7 +55,7 @@ TEST(test_overlap_of_other_orders) {
     expect_overlap(turned, whole);
     other.data = at + ROWS * COLUMNS; /* one row on */
     expect_overlap(turned, other);
-    other.data = at + 2 * ROWS * COLUMNS - COLUMNS; /* the lowest row right behind */
+    other.data = at + 2 * ROWS * COLUMNS - COLUMNS; /* the lowest row right after */
     struct call call = right_call();
     call.options = (table_scan_options){0};
     assert_int_equal(table_prefix_sum(&whole, &other, &call.options), TABLE_OK);

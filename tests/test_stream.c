@@ -345,7 +345,7 @@ static void *stream_while_canceled(void *argument) {
     return NULL;
 }
 
-/* A thread that is to end does so behind the call. */
+/* A thread that is to end does so after the call. */
 TEST(test_no_cancellation_point) {
     struct ends ends;
     struct canceled canceled = {.options = small_stream(&ends), .status = TABLE_ERROR_READ};

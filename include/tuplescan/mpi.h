@@ -39,7 +39,7 @@ TABLE_BEGIN
 /* As table_prefix_sum() of the whole table. in, out: this rank's rows. Operations other than sums are for tables in
  * host memory and the CPU (BACKEND).
  *   carry_in        of the rank that the sum begins with: the row that it begins with. Other ranks': not looked at
- *   state           of that rank: the sum that goes on. Left behind the last row of all on each rank that has one; what
+ *   state           of that rank: the sum that goes on. Left after the last row of all on each rank that has one; what
  *                   other ranks' states held before does not matter
  *   carry_out       the sums through the last row of all, in the order of the sum
  *   first_overflow  i * columns + j as in table_prefix_sum(), i counted from the first row of all, or with a state from

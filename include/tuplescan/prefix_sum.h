@@ -19,7 +19,7 @@
  *     T(block) = T(left half) + T(right half), and that of a block of one unit is T(unit)
  *
  *   Unit u starts from the blocks that the binary digits of u name, the largest first. They lie one after the other
- *   and are together the u units before it (u = 6 has a block of 4 units, and one of 2 behind it):
+ *   and are together the u units before it (u = 6 has a block of 4 units, and one of 2 after it):
  *
  *     seed(u) = (((carry in, or +0.0) + T(first block)) + T(second block)) + ...
  *
@@ -105,8 +105,8 @@ typedef struct table_scan_options {
     const void *carry_in;
     void *carry_out;
 
-    /* The state of a sum that goes on (state.h), or NULL: the sum begins with this table. The call goes on behind the
-     * rows that the state has summed, and leaves it behind this table's last one. A sum that has not begun takes
+    /* The state of a sum that goes on (state.h), or NULL: the sum begins with this table. The call goes on after the
+     * rows that the state has summed, and leaves it after this table's last one. A sum that has not begun takes
      * carry_in as its start; with one that has begun it is an ARGUMENT error, but for the stream forms, which do not
      * read it then, so that a graph that began a sum can be replayed to go on with it. A state of another type or
      * number of columns, a damaged one, and a range that begins beyond row 0 (except for table_column_totals()) are
@@ -138,15 +138,15 @@ typedef struct table_scan_options {
     void *workspace;
     size_t workspace_bytes;
 
-    /* 1: rows are counted from the last one. out(i) is the sum of the rows from i to the last one, or of those behind
+    /* 1: rows are counted from the last one. out(i) is the sum of the rows from i to the last one, or of those after
      * i when exclusive; the tree is the mirrored one, so that the results are those of a table whose rows lie in the
-     * other order. Carries, states and first_overflow follow: carry_in holds what lies behind the table, a state that
+     * other order. Carries, states and first_overflow follow: carry_in holds what lies after the table, a state that
      * goes on takes the piece before the one that it has seen, and i counts from the last row. */
     int reverse;
 
     /* 1: out has one row more than in, the start and then the inclusive sums (offsets, row pointers): row i is the sum
      * of the rows before row i, and the last one is that of all. exclusive must be 0. out may also begin at in's data
-     * (same type and stride), or one row before it. With `reverse` the additional row is behind the last one: row i is
+     * (same type and stride), or one row before it. With `reverse` the additional row is after the last one: row i is
      * the sum from row i on, and the last row is the start; in may be out without its last row or without its first. */
     int offsets;
 
@@ -165,7 +165,7 @@ typedef struct table_scan_options {
      * call. Memory as for the carries. */
     uint64_t *skipped;
 
-    /* Several tables of one shape at once; 0 or 1: one. Value (i, j) of table t is in_step * t elements behind that of
+    /* Several tables of one shape at once; 0 or 1: one. Value (i, j) of table t is in_step * t elements after that of
      * table 0 in `in`, and out_step * t in `out`; steps may be negative. Each table is a sum of its own, with the bits
      * that it has alone. The sums along axis 1 of an array of the shape (a, b, c) are those of a tables of b rows and c
      * columns, with steps of b * c. carry_in and carry_out are `tables` rows then, side by side, and first_overflow

@@ -1,4 +1,4 @@
-/* A sum that goes on: a state in memory of the caller, which each call of table_prefix_sum() reads and leaves behind
+/* A sum that goes on: a state in memory of the caller, which each call of table_prefix_sum() reads and leaves after
  * its last row, so that the next call goes on from there. A table cut anywhere, at any rows, and summed piece by piece,
  * on any mixture of backends, strategies and threads, has the bits of the table summed whole, floats included.
  *

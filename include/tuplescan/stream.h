@@ -81,11 +81,11 @@ typedef struct table_stream_options {
     table_type in_type, out_type; /* a pair of table_types_supported() */
     size_t columns;               /* 0: there is nothing to read or write, and `rows` rows are counted */
 
-    /* Bytes from one row of the input to the next; 0: rows lie side by side. What a row has behind its columns is read
-     * and dropped, and may be missing behind the last row. */
+    /* Bytes from one row of the input to the next; 0: rows lie side by side. What a row has after its columns is read
+     * and dropped, and may be missing after the last row. */
     size_t in_row_bytes;
 
-    /* 0: to the end of the input; not with scan.reverse, which begins there. Otherwise no byte behind that many rows is
+    /* 0: to the end of the input; not with scan.reverse, which begins there. Otherwise no byte after that many rows is
      * read, and fewer are a READ error. */
     uint64_t rows;
 
@@ -120,7 +120,7 @@ typedef struct table_stream_options {
     void *progress_context;
 
     /* These fields count: operation, kept, exclusive, reverse, offsets (a row more is written: the start, above the
-     * first row, or with reverse behind the last one), backend, strategy, carry_in, carry_out, state, skip_nan,
+     * first row, or with reverse after the last one), backend, strategy, carry_in, carry_out, state, skip_nan,
      * skipped, first_overflow, which counts from the first row of all, and threads, where 0 is one, as reading and
      * writing take longer than summing. What they point to is in host memory. All else must be 0. */
     table_scan_options scan;

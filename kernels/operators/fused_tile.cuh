@@ -273,7 +273,7 @@ template <class OPS, tile_layout LAYOUT, class CELL> struct fused_tile {
     }
 
     /* A tile's run is published before the tile waits for runs that are no part of it: otherwise each tile would wait
-     * for the one two before it, and all of them in a chain. Behind it the first warp alone is busy with the exchange,
+     * for the one two before it, and all of them in a chain. After it the first warp alone is busy with the exchange,
      * and hands over what units begin with; others take it when their first rows are half done. */
     DEVICE void exchange(bool lacks) const {
         const unsigned parts = lowest_bit(~number);

@@ -26,8 +26,8 @@ DEVICE unsigned number_of_run(uint32_t run) { return run >> RUN_NUMBER & (PIECE_
 DEVICE unsigned rows_of_run(uint32_t run) { return run >> RUN_ROW_COUNT; }
 DEVICE bool run_is_last(uint32_t run) { return (run >> RUN_IS_LAST & 1) != 0; }
 
-/* The shared memory of a warp. Values of runs have a gap of one behind each run, and those of pieces that are taken as
- * a whole a gap of a vector behind each line, so that lanes read from different banks. */
+/* The shared memory of a warp. Values of runs have a gap of one after each run, and those of pieces that are taken as
+ * a whole a gap of a vector after each line, so that lanes read from different banks. */
 template <class VALUE> struct alignas(VECTOR_BYTES) column_memory {
     VALUE values[PIECE_VALUES];
     uint32_t runs[COLUMN_RUNS];

@@ -39,7 +39,7 @@ const char core_cumsum_doc[] = "cumsum(x, axis=0, dtype=None, out=None, *, exclu
                                "    Arrays on CUDA only: the stream to work on, instead of the current one of\n"
                                "    x's library.\n"
                                "state : State, optional\n"
-                               "    Go on from the rows that it has summed, and leave it behind x's last row:\n"
+                               "    Go on from the rows that it has summed, and leave it after x's last row:\n"
                                "    pieces of an array have the bits of the whole, wherever it is cut. Only for\n"
                                "    axis 0, integers and real floats, of all libraries; arrays on CUDA\n"
                                "    are waited for. start only in the first call. Sums of 8 and 16 bits\n"

@@ -9,7 +9,7 @@
  * one, 10 ms in a buffer. */
 enum { TABLE_VALUES_FEW = 1024, SMALL_TABLES_MOST = 16 };
 
-/* The axes behind `axis` as columns that lie side by side: their number, or -1. */
+/* The axes after `axis` as columns that lie side by side: their number, or -1. */
 static Py_ssize_t columns_of(const struct array *array, int axis) {
     Py_ssize_t columns = 1;
     for (int i = array->dims - 1; i > axis; i--) {
@@ -61,7 +61,7 @@ static size_t at_once(const struct tables *tables) {
     return tables->dims > 0 ? (size_t)tables->shape[tables->dims - 1] : 1;
 }
 
-/* Adds an axis of tables behind those that there are, which lie further apart. Two that lie as one, in both arrays,
+/* Adds an axis of tables after those that there are, which lie further apart. Two that lie as one, in both arrays,
  * become one. */
 static void add_axis(struct tables *tables, Py_ssize_t extent, Py_ssize_t in_stride, Py_ssize_t out_stride) {
     const int last = tables->dims - 1;

@@ -1,4 +1,4 @@
-/* An N-dimensional array seen as tables: the axes before the one that is summed along count tables, the axes behind it
+/* An N-dimensional array seen as tables: the axes before the one that is summed along count tables, the axes after it
  * make up the columns. */
 #ifndef TUPLESCAN_PYTHON_TABLES_H
 #define TUPLESCAN_PYTHON_TABLES_H

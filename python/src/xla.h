@@ -32,7 +32,7 @@ struct xla_version {
 struct xla_metadata {
     size_t size;
     struct xla_version version;
-    uint32_t traits; /* what later versions have behind it is left as it is */
+    uint32_t traits; /* what later versions have after it is left as it is */
 };
 
 struct xla_metadata_extension {

@@ -197,7 +197,7 @@ def going_on(state, dtype, shape, start, operation=SUM):
 
 
 def _parts(x):
-    """A complex array with one axis more, behind the others: the real and the imaginary part."""
+    """A complex array with one axis more, after the others: the real and the imaginary part."""
     return np.lib.stride_tricks.as_strided(x.real, (*x.shape, 2), (*x.strides, x.itemsize // 2))
 
 
@@ -277,7 +277,7 @@ def along(x, axis):
 
 
 def offsets_of(shape, axis):
-    """That shape with one place more along the axis, and where the sums are in it: its first place, and all behind."""
+    """That shape with one place more along the axis, and where the sums are in it: its first place, and all after."""
     before = (slice(None),) * axis
     longer = tuple(extent + (i == axis) for i, extent in enumerate(shape))
     return longer, (*before, slice(0, 1)), (*before, slice(1, None))

@@ -75,15 +75,15 @@ class State:
     """A sum that goes on: how far it has come, for cumsum(), cumulative_sum() and column_totals() to go on from.
 
     State() has not begun. Its first call gives it the type and the number of columns, and the row that it starts
-    with; each call leaves it behind the last row that it summed. An array that is cut anywhere along axis 0 and summed
+    with; each call leaves it after the last row that it summed. An array that is cut anywhere along axis 0 and summed
     piece by piece has the bits of the sums of the whole, floats included.
 
-    A state is for sums of one type and one number of columns: all places of the axes behind the first, as one row. Its
+    A state is for sums of one type and one number of columns: all places of the axes after the first, as one row. Its
     type is the one in which is added: float32 for sums of float16, 64-bit integers for those of 8 and 16 bits. It takes
     64 bytes, and 131 rows of floats or 2 rows of integers. It can be pickled between pieces and copied. Threads that
     use one state wait for each other.
 
-    Ranges: a state that State.begin() makes may begin at any row. column_totals() feeds it, and join() puts it behind
+    Ranges: a state that State.begin() makes may begin at any row. column_totals() feeds it, and join() puts it after
     the rows before it. Parts of a table can so be summed in any order, and anywhere.
 
     Attributes

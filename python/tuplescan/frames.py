@@ -411,7 +411,7 @@ def _of_an_operation(name, operation):
         start : scalar or array with a value for each column, optional
             What the sums begin with, in the order of the columns, whatever their names are.
         state : State, optional
-            Go on from the rows that it has summed, and leave it behind the last one. All sums must have one type.
+            Go on from the rows that it has summed, and leave it after the last one. All sums must have one type.
         skipna : bool
             What is missing counts as nothing, and its place has no sum; False: nor has any place from there on. Missing
             are nulls, NA, what is masked, and NaN in pandas' columns of numpy's types. Elsewhere NaN is a value.

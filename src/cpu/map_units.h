@@ -24,7 +24,7 @@ INLINE void KERNEL(scatter)(SUM *to, const struct NAME(spread) * spread, VECTOR 
         to[spread->places[l]] = from[l];
 }
 
-/* Lanes that are left over are where lane 0 is, and nobody looks at them. */
+/* Lanes that are left over are where lane 0 is, and are not looked at. */
 INLINE void KERNEL(spread)(struct NAME(spread) * spread, ptrdiff_t stride, size_t columns, size_t units) {
     for (size_t l = 0; l < LANES; l++) {
         const size_t lane = l < units * columns ? l : 0;

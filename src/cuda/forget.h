@@ -4,7 +4,7 @@
 
 #include <cuda_runtime_api.h>
 
-/* What goes wrong in such a call is nobody's error, and must not come up in the caller's own calls. */
+/* What goes wrong in such a call must not come up in the caller's own calls. */
 static inline void cuda_forget(cudaError_t error) {
     if (error != cudaSuccess)
         cudaGetLastError();

@@ -22,14 +22,14 @@ struct kept_block {
 
 struct kept {
     pthread_mutex_t guard;
-    size_t most_bytes;                                /* of a device, that nobody uses */
+    size_t most_bytes;                                /* of a device, not in use */
     unsigned most_blocks;                             /* of a device */
     cudaError_t (*make)(size_t bytes, void **memory); /* *memory is NULL where it fails */
     cudaError_t (*give_back)(void *memory);
     struct kept_block blocks[KEPT_BLOCKS];
 };
 
-/* The smallest one that nobody uses and that is large enough, or NULL. */
+/* The smallest one that is not in use and large enough, or NULL. */
 static inline struct kept_block *kept_idle(struct kept *kept, int device, size_t bytes) {
     struct kept_block *best = NULL;
     for (struct kept_block *block = kept->blocks; block < kept->blocks + KEPT_BLOCKS; block++)
@@ -55,7 +55,7 @@ static inline void kept_leave(struct kept *kept, struct kept_block *block) {
     block->is = KEPT_NONE;
 }
 
-/* Gives back to the runtime what nobody uses, as kept_leave() does. Returns whether there was any, of other threads
+/* Gives back to the runtime what is not in use, as kept_leave() does. Returns whether there was any, of other threads
  * that do the same, too. */
 static inline bool kept_free_idle(struct kept *kept, int device) {
     bool any = false;

@@ -6,8 +6,9 @@
 #include "kept.h"
 #include "stream.h"
 
-/* Written once: what a kernel finds in new memory does not matter to it, but compute-sanitizer names who looks at what
- * nobody has written. On a stream, as work of the default stream makes a capture fail that another thread has begun. */
+/* Written once: what a kernel finds in new memory does not matter to it, but compute-sanitizer names what looks at
+ * memory that was never written. On a stream, as work of the default stream makes a capture fail that another thread
+ * has begun. */
 static cudaError_t clear(void *memory, size_t bytes) {
     cudaStream_t stream;
     cudaError_t error = stream_open(&stream);

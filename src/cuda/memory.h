@@ -11,7 +11,7 @@
 cudaError_t device_memory_allocate(size_t bytes, void **memory);
 void device_memory_release(void *memory);
 
-/* Gives back to the device what is kept and nobody uses. */
+/* Gives back to the device what is kept and not in use. */
 void device_memory_trim(void);
 
 #endif

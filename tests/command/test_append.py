@@ -1,4 +1,4 @@
-"""Files of sums that grow have the bits of a scan of the whole, and what does not go behind them is refused."""
+"""Files of sums that grow have the bits of a scan of the whole, and what does not go after them is refused."""
 import os
 import subprocess
 

@@ -127,7 +127,7 @@ class Changes(CommandTest):
 
 
     def test_sums_that_grow(self):
-        """Beside which there is a state: rows behind those that the header counts are of no matter; all else is."""
+        """Beside which there is a state: rows after those that the header counts are of no matter; all else is."""
         def count_one_more(path):
             self.append(path)
             with open(path, "r+b") as file:

@@ -320,7 +320,7 @@ class Memory(CommandTest):
         self.write("keys", bytes(100))
         self.run_command("count", "keys", "-qo", "out.npy", "--memory", 4000)
         self.assertEqual(self.load("out.npy")[0, 0], 100)
-        self.save("keys.npy", numpy.zeros(1000, "u1"))  # what is read of a pipe at a time, and nothing behind it
+        self.save("keys.npy", numpy.zeros(1000, "u1"))  # what is read of a pipe at a time, and nothing after it
         self.run_command("count", "-", "-qfo", "out.npy", "--memory", 4000, input=self.read("keys.npy"))
         self.assertEqual(self.load("out.npy")[0, 0], 1000)
 

@@ -193,7 +193,7 @@ class Sum(CommandTest):
                 self.assertEqual((found["sums"], found["to"]), ([int(v) for v in table[3:].sum(axis=0)], 500))
 
     def test_sums_from_the_end(self):
-        """The rows from A on less those from B on, bit for bit; behind the last row there is the carry, or zeros."""
+        """The rows from A on less those from B on, bit for bit; after the last row there is the carry, or zeros."""
         for dtype, name in (("<i8", "i64"), ("<f4", "f32"), ("<f2", "f16")):
             kept = numpy.dtype("<f4" if name == "f16" else dtype)
             table = (RNG.standard_normal((1500, 3)) * 100).astype(dtype)

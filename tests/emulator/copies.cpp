@@ -1,6 +1,6 @@
 /* Bulk copies into shared memory with the barriers that count their bytes. Until a copy is done its target holds a
- * pattern (and is poison to AddressSanitizer). It is done at some time between its start and when somebody waits for
- * it, in any order: to ThreadSanitizer each copy is a thread, started by whoever starts the copy and joined by whoever
+ * pattern (and is poison to AddressSanitizer). It is done at some time between its start and when it is waited
+ * for, in any order: to ThreadSanitizer each copy is a thread, started by whoever starts the copy and joined by whoever
  * waits for it. */
 #include <cstring>
 

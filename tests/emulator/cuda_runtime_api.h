@@ -1,5 +1,5 @@
 /* The part of the CUDA runtime that src/cuda, the kernels' launchers and the tests use, played on the CPU. Names and
- * numbers are CUDA's. Work that is put on a stream is done when somebody waits for it, or at once, as the seed has it.
+ * numbers are CUDA's. Work that is put on a stream is done when it is waited for, or at once, as the seed has it.
  */
 #ifndef EMULATOR_CUDA_RUNTIME_API_H
 #define EMULATOR_CUDA_RUNTIME_API_H

@@ -267,7 +267,7 @@ static bool histogram_is_right(table_type type, size_t count, size_t chunk_lengt
 }
 
 /* Several tables in one pass. Where NaNs are to be skipped, values are taken one at a time. Results begin `skew` values
- * behind a line of memory. */
+ * after a line of memory. */
 static bool batch_is_right(size_t tables, size_t rows, size_t columns, bool exclusive, bool skip_nan, size_t skew = 0) {
     const size_t all = tables * rows * columns;
     std::vector<float> values(all), expected(all), got(all);

@@ -288,7 +288,7 @@ void play_device(unsigned processors, unsigned major) {
     wave_tiles = major >= 9 ? 2 * processors : 0;
 }
 
-/* Whether a kernel behind that of the tiles puts the last row of each above the next one: 1 or 0, or -1 where it is not
+/* Whether a kernel after that of the tiles puts the last row of each above the next one: 1 or 0, or -1 where it is not
  * known how many tiles there are. A tile has as many rows as a chunk, or by rows up to four chunks, or fewer, but no
  * less than a unit. */
 static int has_first_rows(const request &what, const char *form) {
@@ -316,7 +316,7 @@ static bool has_kernels(const request &what, const char *form) {
 
 /* The nodes of a call that the form is known to take, when its rows are on the device; 0: not known, as the separate
  * stages may do the call. There is one more for the overflow's word: before the alone form, if it has several panels,
- * before the wave, and behind the other forms, whose sums are then looked at. */
+ * before the wave, and after the other forms, whose sums are then looked at. */
 static size_t nodes_of(const request &what, const char *form) {
     if (!is_form(form, FORM_ALONE) && !has_kernels(what, form))
         return 0;

@@ -1,4 +1,4 @@
-/* Shared memory: one arena for each block, its pieces set apart by zones that nobody may touch. AddressSanitizer
+/* Shared memory: one arena for each block, its pieces set apart by zones that must not be touched. AddressSanitizer
  * watches the zones; without it they hold a pattern that is looked at when the block ends. */
 #include <algorithm>
 

@@ -90,15 +90,15 @@ static bool run_stages(const kernel_pass &pass, const kernel_continued &goes_on)
     return kernel_run_continued(&pass, &goes_on, workspace.data) == 0 && cudaDeviceSynchronize() == cudaSuccess;
 }
 
-/* How often each form has taken what is behind a head, and none has. */
+/* How often each form has taken what is after a head, and none has. */
 struct form_count {
     const char *name;
     unsigned taken;
 };
 static form_count form_counts[] = {{"rows", 0}, {"buffered", 0}, {"no_bulk", 0}, {"none", 0}};
 
-/* The ends of a piece, and a form of the fused pass over what lies behind the head; or if the form does not take that,
- * the stages, from the state behind the head on. */
+/* The ends of a piece, and a form of the fused pass over what lies after the head; or if the form does not take that,
+ * the stages, from the state after the head on. */
 static bool run_fused(const kernel_pass &pass, const kernel_continued &goes_on, uint64_t before, size_t state_bytes) {
     const size_t row = pass.columns * type_bytes(pass.out_type), rows = kernel_prologue_rows(&pass, before);
     const device_memory first(sizeof(uint32_t)), carry_state(KERNEL_CARRY_ROWS * row), prologue_state(state_bytes);

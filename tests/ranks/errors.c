@@ -133,7 +133,7 @@ static void test_other_calls(const struct ranks *ranks) {
     }
 }
 
-/* Totals are kept in the types of sums, and are as wide: nothing is written behind a row of narrower ones. */
+/* Totals are kept in the types of sums, and are as wide: nothing is written after a row of narrower ones. */
 static void test_narrow_totals(const struct ranks *ranks) {
     static const table_type narrow[] = {TABLE_F16, TABLE_BF16};
     for (unsigned i = 0; i < 2; i++) {

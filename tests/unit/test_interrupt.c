@@ -8,7 +8,7 @@
 /* In several chunks and, as sums, in more than what one thread takes between two questions. */
 enum { ROWS = 400000, COLUMNS = 3, VALUES = ROWS * COLUMNS, PARTS = 3, BINS = 7, STATE_BYTES = 8192, ASKED_MOST = 64 };
 
-/* Before a part, within it, behind it, and at the end. */
+/* Before a part, within it, after it, and at the end. */
 enum { LEAST_ASKED = 4 };
 
 static struct {

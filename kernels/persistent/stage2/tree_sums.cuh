@@ -85,7 +85,7 @@ template <class SUM> struct tree_sums {
     SUM base, half,
         pending[TREE_BATCH_LEVEL]; /* base: the prefix of the batch of chunks; half: the prefix of its second half */
 
-    /* Behind `count` chunks: digit(k) is the total of the block of digit k of the count. */
+    /* After `count` chunks: digit(k) is the total of the block of digit k of the count. */
     template <class LEVELS, class DIGIT>
     DEVICE void begin(LEVELS &levels, uint64_t count, SUM start, const DIGIT &digit) {
         prefix = start;

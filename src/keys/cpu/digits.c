@@ -118,7 +118,7 @@ static bool do_ascend(const struct digit_pass *pass, size_t begin, size_t count)
 static void look_at_some(const struct jobs *jobs, size_t number, unsigned thread) {
     struct looking *looking = (struct looking *)(uintptr_t)jobs->context;
     (void)thread;
-    const size_t keys = key_limits.chunk; /* and the first one behind them */
+    const size_t keys = key_limits.chunk; /* and the first one after them */
     if (!atomic_load(&looking->descends) && !do_ascend(looking->pass, number * keys, keys + 1))
         atomic_store(&looking->descends, true);
 }
