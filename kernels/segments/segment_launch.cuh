@@ -38,28 +38,6 @@ template <class OPS, segment_form FORM> KERNEL LAUNCH_BOUNDS(SEGMENT_THREADS, se
     }
 }
 
-/* The ends of empty segments; and the begins of all, where there is a row for them. */
-template <class OPS> KERNEL LAUNCH_BOUNDS(EACH_THREADS, 1) segment_ends_kernel(segment_pass pass) {
-    typedef typename OPS::Value Value;
-    const size_t columns = pass.cells.columns;
-    if (!pass.where.is_right())
-        return;
-    each_index(pass.where.count() * columns, [&](uint64_t index) {
-        const uint64_t segment = index / columns;
-        const size_t column = static_cast<size_t>(index - segment * columns);
-        const segment_range range = pass.where.range(segment);
-        const bool ends = pass.carry_out && range.rows == 0;
-        if (!ends && !pass.has_offsets)
-            return;
-        const Value start = start_of<OPS>(pass, segment, column);
-        if (ends)
-            store_vector(static_cast<Value *>(pass.carry_out) + pass.where.number_of(segment) * columns + column,
-                         start);
-        if (pass.has_offsets)
-            put_cell(cell_of_segment(pass, range.begin, segment, column), start, pass.cells.out.any);
-    });
-}
-
 /* Launches as many of `most` blocks as run at once, for `tiles` tiles; most is 0 where there is nothing to do. */
 static int launch_tiles(void (*kernel)(segment_pass), unsigned threads, size_t bytes, size_t tiles, size_t most,
                         void *stream, const segment_pass &pass) {
@@ -172,8 +150,7 @@ static int run_form(const kernel_segmented_pass &from, const segment_plan &plan)
     const segment_pass pass = make_segment_pass<OPS, FORM>(from, plan);
     int error = takes_pass<typename OPS::Value, FORM>(from, pass) ? 0 : LAUNCH_REFUSED;
     if (error == 0 && (from.carry_out || from.has_offsets))
-        error = launch(segment_ends_kernel<OPS>, each_blocks(from.segments.count * from.pass.columns), EACH_THREADS, 0,
-                       from.pass.stream, pass);
+        error = run_segment_ends(from, pass, OPS::start());
     if (error != 0)
         return error;
     if constexpr (FORM == segment_form::ONE_COLUMN)

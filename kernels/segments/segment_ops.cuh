@@ -25,11 +25,11 @@ template <int OPERATION, class VALUE> struct segment_ops {
             return number_ops<VALUE>::no_term(OPERATION);
     }
     /* The start of a segment where the caller has no row for it. */
-    static DEVICE Value start() {
+    static HOST_DEVICE Value start() {
         if constexpr (IS_SUM)
             return 0;
         else
-            return nothing();
+            return number_ops<VALUE>::no_term(OPERATION);
     }
 };
 

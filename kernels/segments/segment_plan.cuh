@@ -210,6 +210,8 @@ static inline uint64_t segments_limit(const kernel_segmented_pass &pass) {
     return is_counted(pass.segments.kind) || has_rows_of_segments(pass) ? pass.segments.count : pass.pass.rows;
 }
 
+/* For the types that segments are kept in. */
+template <class VALUE> int run_segment_ends(const kernel_segmented_pass &from, const segment_pass &pass, VALUE start);
 int run_segment_offsets(const kernel_segmented_pass &from, const segment_plan &plan);
 int run_segment_results(const kernel_segmented_pass &from, segment_plan &plan);
 /* The part of it that is compiled for an operation (choose/algorithms.h). */

@@ -25,11 +25,15 @@ DEVICE unsigned char *cell_of_segment(const segment_pass &pass, uint64_t row, ui
     return out.data + at * static_cast<ptrdiff_t>(out.any.size);
 }
 
-template <class OPS> DEVICE typename OPS::Value start_of(const segment_pass &pass, uint64_t segment, size_t column) {
-    typedef typename OPS::Value Value;
-    return pass.carry_in ? load_vector(static_cast<const Value *>(pass.carry_in) +
+/* What a segment begins with: the caller's row, or a value if there is none. */
+template <class VALUE>
+DEVICE VALUE start_or(const segment_pass &pass, uint64_t segment, size_t column, VALUE otherwise) {
+    return pass.carry_in ? load_vector(static_cast<const VALUE *>(pass.carry_in) +
                                        pass.where.number_of(segment) * pass.cells.columns + column)
-                         : OPS::start();
+                         : otherwise;
+}
+template <class OPS> DEVICE typename OPS::Value start_of(const segment_pass &pass, uint64_t segment, size_t column) {
+    return start_or(pass, segment, column, OPS::start());
 }
 
 /* A tile while its results are made. */
