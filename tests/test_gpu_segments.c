@@ -155,6 +155,7 @@ TEST_OF(test_replays, TABLE_SEGMENT_LENGTHS)
 /* The call that waits returns what the device has found. */
 TEST(test_wrong_on_device) {
     const table_view table = {device_values, table_rows(), COLUMNS, 0, TABLE_F32};
+    const table_view empty = {NULL, 0, COLUMNS, 0, TABLE_F32};
     const int64_t offsets[] = {0, 7, 6, (int64_t)table_rows() + 1};
     uint64_t wrong = 77, on_host = 77;
     table_segments segments = {
@@ -163,9 +164,10 @@ TEST(test_wrong_on_device) {
     send(device_given, offsets, sizeof offsets, stream);
     REQUIRE_CUDA(cudaStreamSynchronize(stream));
     expect(table_segmented_prefix_sum(&table, &table, &segments, &options), TABLE_ERROR_SHAPE, "segments->data[2]");
+    segments.wrong = NULL;
+    segments.count = UINT32_MAX; /* reach over 32 GiB, in which another table may lie, and one of no rows does not */
+    expect(table_segmented_prefix_sum(&empty, &empty, &segments, &options), TABLE_ERROR_BACKEND, "too many");
     segments.wrong = &on_host;
-    segments.count = UINT32_MAX;
-    expect(table_segmented_prefix_sum(&table, &table, &segments, &options), TABLE_ERROR_BACKEND, "too many");
     segments.count = 3;
     expect(table_segmented_prefix_sum(&table, &table, &segments, &options), TABLE_ERROR_SHAPE, "segments->data[2]");
     fetch(&wrong, device_words, sizeof wrong, stream);
