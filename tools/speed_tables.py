@@ -18,8 +18,12 @@ PAIRS = ["u32", "f32", "u64", "f64", "u8:u32"]
 WIDENED = ["u8:u32", "u16:u32", "u8:u64", "f32:f64"]
 
 
+def path_of(machine, name):
+    return FIGURES / machine / (name + ".json")
+
+
 def measured(machine, name):
-    with open(FIGURES / machine / (name + ".json"), encoding="utf-8") as file:
+    with open(path_of(machine, name), encoding="utf-8") as file:
         return json.load(file)
 
 
@@ -46,9 +50,10 @@ def times(machine, name, pair, key="ms", **wanted):
 
 
 def over_columns(name, pairs, kinds):
-    """A row for each pair, kind and GPU. A kind is its title, the key of its time and what else is wanted."""
-    lines = [(f"{pair}{title}, {gpu}", times(machine, name, pair, key, **wanted))
-             for pair in pairs for title, key, wanted in kinds for machine, gpu in GPUS.items()]
+    """A row for each pair, kind and GPU that has such a file. A kind is its title, the key of its time and what else is
+    wanted."""
+    lines = [(f"{pair}{title}, {gpu}", times(machine, name, pair, key, **wanted)) for pair in pairs
+             for title, key, wanted in kinds for machine, gpu in GPUS.items() if path_of(machine, name).exists()]
     columns = sorted({c for _, line in lines for c in line})
     return markdown(["columns"] + [str(c) for c in columns],
                     [[title] + [f"{line[c]:.2f}" if c in line else "" for c in columns] for title, line in lines])
@@ -65,6 +70,13 @@ def stages():
 
 def widths():
     return over_columns("widths", PAIRS[:4] + WIDENED, [("", "ms", {"strategy": "fused"})])
+
+
+def all_pairs(name):
+    """All that were measured, in the order of the file."""
+    pairs = dict.fromkeys(pair_of(r) for machine in GPUS if path_of(machine, name).exists()
+                          for r in measured(machine, name)["results"])
+    return over_columns(name, list(pairs), [("", "ms", {})])
 
 
 def small_line(machine, columns, key):
@@ -198,7 +210,8 @@ def cpu_pipelines():
 TABLES = {
     "claim": claim, "summary": summary, "large": large, "stages": stages, "widths": widths, "small": small,
     "calls": calls, "pipelines": pipelines, "cpu xeon": lambda: cpu("xeon"), "cpu epyc": lambda: cpu("epyc"),
-    "cpu pipelines": cpu_pipelines,
+    "cpu pipelines": cpu_pipelines, "pairs": lambda: all_pairs("pairs"), "reversed": lambda: all_pairs("reversed"),
+    "nan": lambda: all_pairs("nan"),
 }
 
 
