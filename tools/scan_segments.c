@@ -28,8 +28,9 @@ void scan_segments_check(const struct scan_arguments *arguments) {
 
 /* Offsets are mapped where they can be, so that they may be larger than memory. */
 static void open_offsets(struct scan_job *job) {
-    const struct input_request request = {.like = TABLE_I64,
-                                          .raw_type = TABLE_I64,
+    const struct input_request request = {.type = TABLE_I64,
+                                          .columns = 1,
+                                          .type_is_a_hint = true,
                                           .memory = scan_memory_left(job),
                                           .tells = !job->arguments.common.quiet};
     struct input_file *const file = &job->segments.file;

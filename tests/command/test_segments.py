@@ -154,10 +154,12 @@ class Segments(CommandTest):
         self.save("floats.npy", numpy.array([0.0, 5.0]))
         self.save("wide.npy", OFFSETS.reshape(2, 3))
         self.save("none.npy", OFFSETS[:0])
+        self.write("half.txt", b"0\n2.5\n")
         for arguments, code, says in (
                 (["--segments", "falls.npy"], DATA, "falls.npy: offset 2,"),
                 (["--segments", "beyond.npy"], DATA, "beyond.npy: offset 1,"),
                 (["--segments", "floats.npy"], DATA, "f64"), (["--segments", "wide.npy"], DATA, "2 x 3"),
+                (["--segments", "half.txt"], DATA, "'2.5' is no number of type i64\n"),
                 (["--segments", "none.npy"], DATA, "0 x 1"), (["--by", "3"], USAGE, "3 columns"),
                 (["--by", "user"], USAGE, "user"), (["--by", "0", "--segments", "good.npy"], USAGE, "only one"),
                 (["--by", "0", "--offsets"], USAGE, "--offsets"), (["--by", "0", "--backend", "cuda"], USAGE, "cuda"),
