@@ -34,7 +34,7 @@ typedef struct table_columns {
  * host memory (BACKEND). Neither `tables` nor `offsets` (ARGUMENT), and no stream form. A report has the seconds of all
  * columns added up.
  *
- * Errors: as table_prefix_sum(); what is wrong in one column names it by its number. */
+ * Errors: as table_prefix_sum(); an error in one column names it by its number. */
 TABLE_API table_status table_prefix_sum_columns(const table_columns *in, const table_columns *out,
                                                 const table_scan_options *options);
 

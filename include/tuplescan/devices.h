@@ -5,10 +5,10 @@
  * How: each place makes the totals of its rows, all at the same time; the host joins them (tuplescan/state.h), a few
  * kilobytes whatever the rows are; and each place sums its rows from there on. Values are thus read twice and written
  * once, and with equal parts two thirds of the speed at which all memories copy together is the most that can be
- * reached. The last part is not totalled, and the first one, whose sums wait for nobody, is summed meanwhile if it is
- * small enough. So who may choose shares gives the device that has the last part half as many rows more, the table's
- * first ones, as a part of their own: of R rows and D devices others have R / (D + 1/2), and the ceiling is that much
- * higher, by a fourth for two devices. A single part that has rows is summed in one pass. */
+ * reached. The last part is not totalled, and the first one, whose sums wait for no other part, is summed meanwhile if
+ * it is small enough. So, where shares may be chosen, give the device that has the last part half as many rows more,
+ * the table's first ones, as a part of their own: of R rows and D devices others have R / (D + 1/2), and the ceiling is
+ * that much higher, by a fourth for two devices. A single part that has rows is summed in one pass. */
 #ifndef TUPLESCAN_DEVICES_H
 #define TUPLESCAN_DEVICES_H
 
@@ -45,8 +45,8 @@ typedef struct table_devices_report {
  *            time, those on one device one after the other; host tables on a device two at a time
  *   options  operation (no products of floats: ARGUMENT), kept (all parts on the CPU), exclusive, reverse, offsets,
  *            skip_nan, skipped, strategy, threads, carry_in, carry_out, state, first_overflow, as for
- *            table_prefix_sum() of the whole table; all else must be 0 (ARGUMENT). NULL: all defaults. threads
- *            are those of the CPU's parts. Carries, state, *first_overflow and *skipped are host memory (BACKEND).
+ *            table_prefix_sum() of the whole table; all else must be 0 (ARGUMENT). NULL: all defaults. threads is the
+ *            number for the CPU's parts. Carries, state, *first_overflow and *skipped are host memory (BACKEND).
  *            With offsets `out` of the last part has one row more than `in`, which is the whole table's last one; in
  *            other parts they have the same rows, and may be the same table
  *   report   NULL: no report

@@ -1,4 +1,4 @@
-/* What is visible outside the library, in C and in C++. */
+/* Marks the names that are visible outside the library, in C and in C++. */
 #ifndef TUPLESCAN_EXPORT_H
 #define TUPLESCAN_EXPORT_H
 

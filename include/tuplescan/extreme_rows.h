@@ -22,8 +22,8 @@ TABLE_BEGIN
  *           out_step for `extremes` and `rows`, each table from `first` on. The others must be 0 (ARGUMENT): where rows
  *           are counted from the last one, the views' strides may be negative. NULL: all defaults.
  *
- * All tables are on one side, on CUDA in device memory (BACKEND). Errors, and what is unspecified after them, as
- * table_prefix_sum() of `rows`. Thread-safe for tables that do not share memory. */
+ * All tables are on one side, on CUDA in device memory (BACKEND). Errors, and the outputs that are unspecified after
+ * them, as table_prefix_sum() of `rows`. Thread-safe for tables that do not share memory. */
 TABLE_API table_status table_extreme_rows(const table_view *in, const table_view *extremes, const table_view *rows,
                                           uint64_t first, const table_scan_options *options);
 

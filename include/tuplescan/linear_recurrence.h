@@ -17,21 +17,21 @@
  *   the map of a unit, or of a block of units
  *                       A and e become A' = A + e and e - (A' - A)
  *
- *   P(i) and T are those of prefix_sum.h: in a right half, P(i) is P_right(i) after T(left half).
+ *   P(i) and T are as in prefix_sum.h: in a right half, P(i) is P_right(i) after T(left half).
  *   seed(u) = the T of the blocks of the binary digits of u, applied to the start, the largest block first
  *   h(i)    = P(i) applied to seed(unit of i)
  *
  * With a = 1 these are the bits of the running sums of b. Where a is near 1 the results are closer to the exact ones
  * than those of a loop: docs/recurrences.md has errors, beside what a loop and other trees have.
  *
- * Resets: a row whose a is 0 (of either sign) lets nothing of what is before it through, NaN and infinity included: a
+ * Resets: a row whose a is 0 (of either sign) lets nothing of the rows before it through, NaN and infinity included: a
  * map with such a row takes a value that is not finite as 0, and its A and e are +0.0. The sign of a zero may come
  * through: 0 times -1 is -0.0. A product of a that is 0 because it is too small for the type is no reset.
  *
  * Not finite: where |a| > 1, the product of the a of many rows may leave the type. Such an A is infinite and its e 0,
  * and applied to exactly 0 it gives B. So a result can be infinite, or NaN, though the loop's is finite: when h is very
- * small and all a together very large. e is also left out where it would meet what is not finite. A NaN or infinity in
- * b is in all results from its row on to the next reset, as in a loop.
+ * small and all a together very large. e is also left out where it would meet a value that is not finite. A NaN or
+ * infinity in b is in all results from its row on to the next reset, as in a loop.
  *
  * Tables that are larger than memory: table_stream() with coefficients (stream.h).
  *
@@ -64,12 +64,12 @@ TABLE_BEGIN
  *   reverse       h(i) = a(i) h(i + 1) + b(i), from the last row up; carry_in is h after the last row
  *   state         goes on after any row, with the bits of the whole. It is a state of TABLE_RECURRENCE
  *                 (table_state_bytes_of()): one of sums is a STATE error.
- *   skip_nan      a NaN in b is taken as -0.0, which adds nothing; a stays, and what is NaN there is NaN
+ *   skip_nan      a NaN in b is taken as -0.0, which adds nothing; a stays, and NaN in it stays NaN
  *   tables        several recurrences at once; coefficient_step leads from the a of one to that of the next (0: all
  *                 have the same)
  *   shifted_coefficients  row i has the coefficients of row i - 1; with `reverse`, of row i + 1. That is how gradients
- *                 go back through a recurrence: dh(i) = g(i) + a(i + 1) dh(i + 1). Those of the row where the
- *                 recurrence begins are first_coefficients: the row of a that is beyond this piece of the table
+ *                 go back through a recurrence: dh(i) = g(i) + a(i + 1) dh(i + 1). The coefficients of the row where
+ *                 the recurrence begins are first_coefficients: the row of a that is beyond this piece of the table
  *                 (`columns` values of a's type side by side, or one where a has one column, for each of `tables`).
  *                 NULL: zeros, with which no carry_in and no state that has begun go together (ARGUMENT; of a state the
  *                 stream form on CUDA does not know it, and lets nothing through).

@@ -11,9 +11,9 @@
  * (BACKEND). What ranks tell each other are states (tuplescan/state.h), made by reading the rank's rows once:
  * table_state_bytes() bytes, whatever the rows; docs/machines.md has what that costs. MPI is given host memory alone.
  *
- * The beginning is that of the rank whose rows the sum begins with, rank 0, or with options->reverse the last rank: of
- * the options carry_in and the state that goes on those of that rank alone are read. The end is everybody's: each rank
- * that has a carry_out, first_overflow, skipped or state is told that of the whole table.
+ * carry_in and the state that goes on are read on one rank alone, the one whose rows the sum begins with: rank 0, or
+ * with options->reverse the last rank. The end is told to all ranks: each one that has a carry_out, first_overflow,
+ * skipped or state is given the whole table's.
  *
  * Errors
  * ------
@@ -46,7 +46,7 @@ TABLE_BEGIN
  *                   the first row that it ever summed
  *   offsets         out of the last rank has one row more than in, which is the whole table's last one. Others have as
  *                   many rows of out as of in: what stands above each row, or with reverse the sum from it on
- *   skipped         those of all ranks
+ *   skipped         the NaNs skipped on all ranks
  *   report          of this rank's scan alone
  * stream, workspace and tables must be 0 (ARGUMENT).
  *

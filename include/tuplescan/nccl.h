@@ -2,18 +2,18 @@
  * tuplescan-nccl), for programs that have one, such as processes with a GPU each, or threads with a GPU each.
  *
  * What tuplescan/mpi.h says of calls, tables, options, the beginning, the end and errors holds here word for word, with
- * NCCL in the place of MPI, and status NCCL in that of MPI. What is different:
+ * NCCL in the place of MPI, and status NCCL in that of MPI. The differences:
  *
  *   Ranks    of one process are called by a thread each. Not between ncclGroupStart() and ncclGroupEnd().
  *   Streams  The calls wait for what they put on streams of their own. Other operations of the communicator are done,
  *            or are put on streams before or after such a call in the same order on all ranks, as NCCL wants it anyway.
  *   States   go to the communicator's device and back, or where that has no memory left, from and to page-locked
- *            memory; each rank is sent those of all others (NCCL has no scan), and joins those of the ranks before it.
+ *            memory; each rank is sent the states of all others (NCCL has no scan), and joins the ones before its own.
  *            The tables may lie anywhere, also in host memory.
  *   Waiting  is for the communicator, too: when NCCL says that it has failed, the call returns. A rank that is gone
- *            without NCCL noticing leaves others waiting, until somebody calls ncclCommAbort(). So does a rank that
- *            cannot even begin, and returns alone: one with no communicator, with no stream of its device (NCCL), or
- *            without 512 bytes of page-locked memory for each rank (HOST_MEMORY). */
+ *            without NCCL noticing leaves others waiting, until ncclCommAbort() is called. So does a rank that cannot
+ *            even begin, and returns alone: one with no communicator, with no stream of its device (NCCL), or without
+ *            512 bytes of page-locked memory for each rank (HOST_MEMORY). */
 #ifndef TUPLESCAN_NCCL_H
 #define TUPLESCAN_NCCL_H
 

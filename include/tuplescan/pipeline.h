@@ -6,7 +6,7 @@
  * ----
  * Keys (and the values of a histogram) are a table_view of one column whose rows lie side by side: columns 1, stride 0
  * or 1. Their type is one of those below; i8, i16, bool, f16 and bf16 are TYPE errors. Where keys have bits or are
- * sorted, what counts is the sort key, an unsigned integer of the same width:
+ * sorted, the sort key counts, an unsigned integer of the same width:
  *
  *   u8 u16 u32 u64   the value
  *   i32 i64          the value with its top bit flipped
@@ -14,11 +14,11 @@
  *
  * Sort keys ascend as the values do. For floats that is the total order of IEEE 754: negative NaNs, -infinity, ...,
  * -0.0, +0.0, ..., +infinity, positive NaNs; NaNs among themselves by their bits. -0.0 and +0.0 are thus two keys. Bit
- * 0 of a sort key is its least. Descending order takes the sort keys with all bits flipped, so that what is equal keeps
- * its order there too.
+ * 0 of a sort key is its least. Descending order takes the sort keys with all bits flipped, so that equal keys keep
+ * their order there too.
  *
- * A library that was built without these calls (-Dkeys=disabled) has them, too: they are BACKEND errors then. What is
- * arithmetic alone (table_even_edge(), chunk lengths, how many chunks) is as ever. */
+ * A library that was built without these calls (-Dkeys=disabled) has them, too: they are BACKEND errors then.
+ * Arithmetic alone (table_even_edge(), chunk lengths, how many chunks) is as ever. */
 #ifndef TUPLESCAN_PIPELINE_H
 #define TUPLESCAN_PIPELINE_H
 

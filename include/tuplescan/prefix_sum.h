@@ -36,8 +36,8 @@
  * Pieces that go on from a state (options->state, state.h) have its bits.
  *
  * Very large floats: the right half is added up before the left one, so that its sums may be infinite where those from
- * top to bottom are not; and infinities of both signs add up to what is no number. The last row of the f32 column
- * -3e38, 0, 3e38, 3e38 is 3e38 from top to bottom, and here (-3e38 + 0) + (3e38 + 3e38) = infinity. f64 has room.
+ * top to bottom are not; and infinities of both signs add up to NaN. The last row of the f32 column -3e38, 0, 3e38,
+ * 3e38 is 3e38 from top to bottom, and here (-3e38 + 0) + (3e38 + 3e38) = infinity. f64 has room.
  *
  * The bits hold where the processor rounds to nearest and takes denormal numbers as they are. On the CPU the calling
  * thread adds in the mode that it is in, which is another one in programs whose start-up code, that of -ffast-math,
@@ -167,12 +167,12 @@ typedef struct table_scan_options {
 
     /* Several tables of one shape at once; 0 or 1: one. Value (i, j) of table t is in_step * t elements after that of
      * table 0 in `in`, and out_step * t in `out`; steps may be negative. Each table is a sum of its own, with the bits
-     * that it has alone. The sums along axis 1 of an array of the shape (a, b, c) are those of a tables of b rows and c
-     * columns, with steps of b * c. carry_in and carry_out are `tables` rows then, side by side, and first_overflow
-     * counts (t * rows + i) * columns + j. No state (ARGUMENT).
-     * No element of `out` belongs to two of its tables, which may be interleaved; those of `in` may share elements,
-     * unless they are the tables of `out`, with the same step too. Otherwise nothing of `in` lies between the first and
-     * the last element of `out`, nor the other way round (OVERLAP).
+     * that it has alone. The sums along axis 1 of an array of the shape (a, b, c) are the sums of a tables of b rows
+     * and c columns, with steps of b * c. carry_in and carry_out are `tables` rows then, side by side, and
+     * first_overflow counts (t * rows + i) * columns + j. No state (ARGUMENT).
+     * No element of `out` belongs to two of its tables, which may be interleaved; the tables of `in` may share
+     * elements, unless they are the tables of `out`, with the same step too. Otherwise nothing of `in` lies between the
+     * first and the last element of `out`, nor the other way round (OVERLAP).
      * With offsets each table of `out` has its one row more, and out_step leads from row 0 of one to row 0 of the next:
      * (rows + 1) * columns where they lie side by side. Where `in` is `out` without a row, in_step is out_step. On CUDA
      * these tables are summed one after the other, and the stream forms have neither first_overflow nor skipped for

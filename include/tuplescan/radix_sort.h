@@ -26,7 +26,7 @@ typedef struct table_sort_options {
 } table_sort_options;
 
 /* Sorts the keys, and moves the values with them, in place: the workspace, and in the one-call form memory of the same
- * size, holds what is under way.
+ * size, holds keys and values under way.
  *   keys         one column side by side, of a type of pipeline.h; written
  *   values       NULL: there are none. Otherwise keys->rows values of value_bytes each, side by side, of any kind and
  *                alignment; apart from the keys, on the same side

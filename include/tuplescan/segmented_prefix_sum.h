@@ -2,7 +2,7 @@
  * itself. Events by user, packed documents, rays, groups.
  *
  * Each segment is a table of its own that begins at its own row 0: its units of 512 rows are counted from there. So a
- * segment has the same bits alone, in any pack, at any place in it and on any device: those of a loop of
+ * segment has the same bits alone, in any pack, at any place in it and on any device: the bits of a loop of
  * table_prefix_sum() over the segments. */
 #ifndef TUPLESCAN_SEGMENTED_PREFIX_SUM_H
 #define TUPLESCAN_SEGMENTED_PREFIX_SUM_H
@@ -54,8 +54,8 @@ typedef struct table_segments {
      * segments than `count`. Memory as for options->first_overflow.
      *
      * The one-call forms and the CPU return a SHAPE error for a wrong one. On the CPU, and for segments in host memory,
-     * nothing but these words is written then. Segments on a device are looked at there: what is wrong leaves all
-     * results unspecified, nothing is read or written out of bounds, and in the stream forms the word alone says it. */
+     * nothing but these words is written then. Segments on a device are looked at there: a wrong one leaves all results
+     * unspecified, nothing is read or written out of bounds, and in the stream forms the word alone says it. */
     uint64_t *found;
     uint64_t *wrong;
     uint64_t reserved[TABLE_RESERVED_WORDS];

@@ -1,7 +1,7 @@
 /* The three stages of a table prefix sum, each on its own: for callers who spread a table over several devices or
  * machines, exchange the totals their own way, or time the stages. table_prefix_sum() is these three in a row.
  *
- * A seeds table has units + 1 rows of `columns` values of what sums of the output's type are kept in
+ * A seeds table has units + 1 rows of `columns` values of the type that sums of the output's type are kept in
  * (table_sum_type()), side by side (stride = columns), where
  * units = rows divided by TABLE_UNIT_ROWS, rounded up. Row 0 is the carry in. Stage 1 writes the total of unit u, T of
  * prefix_sum.h, into row u + 1. Stage 2 makes row u the seed of unit u, in place, and the last row the carry out: the
@@ -10,7 +10,7 @@
  *
  * All three take the options backend, strategy (stage 2: HOST or RECURSIVE; otherwise it is ignored), threads and
  * report, in the one-call form, stages 1 and 3 reverse and skip_nan (units are then counted from the last row), and
- * stage 3 exclusive and first_overflow. Carries are rows of the seeds: those of the options are ignored. A state,
+ * stage 3 exclusive and first_overflow. Carries are rows of the seeds: the options' carries are ignored. A state,
  * offsets, skipped, several tables, a stream or a workspace is an ARGUMENT error. All tables lie on the same side: host
  * memory on the CPU, device memory on CUDA (BACKEND). Seeds lie apart from the other tables (OVERLAP); out may be the
  * same table as in. Each returns when its work is done. Errors as table_prefix_sum(); a seeds table of another shape or

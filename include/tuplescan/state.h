@@ -7,8 +7,8 @@
  * A state is table_state_bytes() bytes aligned to TABLE_STATE_ALIGNMENT, for sums of one type (the type of the output)
  * and one number of columns. Zeroed, it is a sum that has not begun: its first call gives it type and columns, and the
  * row that it starts with (options->carry_in, or zeros). It holds no pointers, and may be copied byte by byte, also
- * between host and device and between machines: it is little-endian. No two calls may use one state at a time. What is
- * to be kept for long is its saved form (table_state_save()), whose bytes docs/formats.md describes.
+ * between host and device and between machines: it is little-endian. No two calls may use one state at a time. Its
+ * saved form (table_state_save()) is the one to keep for long; docs/formats.md describes its bytes.
  *
  * The calls of this header work on states in host memory; a state in device memory is copied to the host first
  * (BACKEND). options->state of table_prefix_sum() may lie on either side.

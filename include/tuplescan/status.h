@@ -46,11 +46,11 @@ TABLE_API table_status table_error_set(table_status status, const char *text);
 
 /* The calling thread's way to end its own calls while they run: all that may take long, in any header. */
 typedef struct table_interrupt {
-    int (*ask)(void *context); /* NULL: nobody is asked. Anything but 0: the call is to end */
+    int (*ask)(void *context); /* NULL: calls do not ask. Anything but 0: the call is to end */
     void *context;
 } table_interrupt;
 
-/* Sets it for all calls that the calling thread makes from now on, and returns what was set before. `ask` is called by
+/* Sets it for all calls that the calling thread makes from now on, and returns the one set before. `ask` is called by
  * that thread alone, ten times a second while calls of its own are at work: one that takes less than a tenth of a
  * second may not ask. Nor does one that waits for a kernel which runs on a device (host tables on one: it asks between
  * the pieces), for a callback, for memory or for other ranks. `ask` must return, and may make calls, which do not ask

@@ -25,7 +25,7 @@
  *   CANCELED   `progress`, `look` or the thread's interrupt (status.h) returned something else than 0
  *   HOST_MEMORY, DEVICE_MEMORY, DEVICE
  *
- * After an error what was written are whole rows of right sums as far as report->bytes_written says (the last rows with
+ * After an error whole rows of right sums are written as far as report->bytes_written says (the last rows with
  * scan.reverse), carry_out and *first_overflow are unspecified, and so is the state. Thread-safe for streams that share
  * nothing. */
 #ifndef TUPLESCAN_STREAM_H
@@ -35,7 +35,7 @@
 
 TABLE_BEGIN
 
-/* How far a stream has come, and at its end what it was. The seconds are those of the calling thread, by what it did or
+/* How far a stream has come, and at its end all that it did. The seconds are the calling thread's, by what it did or
  * waited for, and add up to `seconds`; reading and summing go on meanwhile. */
 typedef struct table_stream_report {
     uint64_t rows; /* read, summed and written */
@@ -43,7 +43,7 @@ typedef struct table_stream_report {
     int ended; /* at the end, 1: there was no more input; 0: reading failed, or rows were enough */
     double seconds;
     double read_seconds;  /* waiting for rows to be read */
-    double sum_seconds;   /* waiting for what was read to be summed */
+    double sum_seconds;   /* waiting for rows to be summed */
     double write_seconds; /* writing, and in callbacks */
     size_t memory;        /* bytes of the buffers, and of all else that the stream keeps; or, where options.memory is
                            * too little for one row, the least that is enough */
@@ -98,7 +98,7 @@ typedef struct table_stream_options {
     const void *first;
     size_t first_bytes;
 
-    /* Where sums go to, likewise. A pipe that nobody reads is SIGPIPE for the calling thread, as from any write(). */
+    /* Where sums go to, likewise. A pipe without a reader is SIGPIPE for the calling thread, as from any write(). */
     table_write_callback *write;
     void *write_context;
     int write_descriptor;
@@ -107,13 +107,13 @@ typedef struct table_stream_options {
      * or the memory for one row. Threads and what the backend needs for a piece come on top. */
     size_t memory;
 
-    /* NULL: nobody looks. Called by the thread that sums, once for each piece, after it was summed and before it is
+    /* NULL: not called. Called by the thread that sums, once for each piece, after it was summed and before it is
      * written: `in` and `out` are its rows, side by side, of which the first one is row `row` of this stream. Anything
      * but 0 ends the stream with CANCELED; the piece is not written. */
     int (*look)(void *context, uint64_t row, const table_view *in, const table_view *out);
     void *look_context;
 
-    /* NULL: nobody asks. Called by the calling thread after each piece and ten times a second while it waits for one;
+    /* NULL: not called. Called by the calling thread after each piece and ten times a second while it waits for one;
      * not while a write waits, nor while `read` does where there is memory for one buffer alone. Anything but 0
      * ends the stream with CANCELED. */
     int (*progress)(void *context, const table_stream_report *so_far);
@@ -135,7 +135,7 @@ typedef struct table_stream_options {
 
     /* NULL: none. Otherwise the results are those of table_linear_recurrence(), whose b is the input, without
      * operation, offsets, first_overflow and devices (ARGUMENT); and without shifted_coefficients (ARGUMENT), as `read`
-     * can bring those of any row. */
+     * can bring the coefficients of any row. */
     const table_stream_coefficients *coefficients;
     uint64_t reserved[TABLE_RESERVED_WORDS - 1];
 } table_stream_options;

@@ -47,8 +47,8 @@ typedef enum table_operation {
 
 /* A row-major table in memory that the caller owns: value (i, j) is at ((T *)data)[i * stride + j].
  *   data     value (0, 0), in host memory (page-locked, too), or memory of one CUDA device (managed, too), at any
- *            address: what is not aligned to its element is slower, little on the CPU, more on CUDA. May be NULL when
- *            the table has no values.
+ *            address: a table that is not aligned to its element is slower, little on the CPU, more on CUDA. May be
+ *            NULL when the table has no values.
  *   rows     any number, 0 too
  *   columns  any number, 0 too
  *   stride   elements from one row to the next, at least columns, or at most -columns: then the rows lie from the last
