@@ -126,8 +126,8 @@ struct kernel_continued {
 size_t kernel_continued_workspace(const struct kernel_pass *pass);
 int kernel_run_continued(const struct kernel_pass *pass, const struct kernel_continued *continued, void *workspace);
 
-/* A batch of tables of one shape, of at least one value each, `in` and `out` being those of the first range; rows of
- * carries side by side. first_overflow is only lowered, and the number of NaN only raised. */
+/* A batch of tables of one shape, of at least one value each, `in` and `out` being the first range's; rows of carries
+ * side by side. first_overflow is only lowered, and the number of NaN only raised. */
 struct kernel_batch {
     const void *in;
     void *out;

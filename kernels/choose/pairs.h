@@ -1,5 +1,5 @@
-/* The kernels of a pair of types are those of its family: a size of values and a type of sums. All else about values is
- * known at run time (tile/value.cuh). */
+/* A pair of types has the kernels of its family: a size of values and a type of sums. All else about values is known at
+ * run time (tile/value.cuh). */
 #ifndef CHOOSE_PAIRS_H
 #define CHOOSE_PAIRS_H
 

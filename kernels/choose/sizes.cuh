@@ -1,4 +1,4 @@
-/* What is chosen by a size alone: words by their bytes, and the blocks of a grid. */
+/* Choices by a size alone: words by their bytes, and the blocks of a grid. */
 #ifndef CHOOSE_SIZES_CUH
 #define CHOOSE_SIZES_CUH
 

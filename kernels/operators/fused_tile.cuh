@@ -105,7 +105,7 @@ template <class OPS, tile_layout LAYOUT, class CELL> struct fused_tile {
     DEVICE bool has_products(bool is_first) const {
         return LAYOUT == tile_layout::WIDE_OF_ONE_FACTOR && !is_first && pass.factors.cells.step == 0;
     }
-    /* Factors that are no table come by all warps, and so do those of the first tile of shifted ones. */
+    /* Factors that are no table are loaded by all warps, and so are shifted ones in a first tile. */
     DEVICE void end_load(bool is_first) const {
         copies_ahead_wait();
         if (OPS::HAS_FACTORS && !has_products(is_first) && (!has_factor_table() || pass.factors.shifted))

@@ -150,7 +150,7 @@ static int cut_fused(const kernel_operator_pass &given, operator_pass *pass, fus
     do {
         error = fit_operator_pass<OPS, fused_memory<OPS, tile_layout::ANY, typename OPS::Value>>(given, true, pass,
                                                                                                  log_all);
-        if (given.operation == KERNEL_LINEAR) /* nothing is taken from what comes after the table, as in stage 1 */
+        if (given.operation == KERNEL_LINEAR) /* no result beyond the table's end is used, as in stage 1 */
             pass->factors.per_row = rows_differ(given.factors);
         tiles = static_cast<size_t>(pass->panels) * pass->groups * given.ranges.count;
         enough = ENOUGH_ROUNDS * blocks_together<OPS>() * processors << (log_most - log_all);

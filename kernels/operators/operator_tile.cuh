@@ -129,7 +129,7 @@ struct operator_tile {
     }
 
     /* Where all rows have one factor, the product of some depends on their number alone, and lies in shared memory.
-     * What is taken from there takes the place of a product that a join made, which the compiler then leaves out. */
+     * It replaces the product that a join made, which the compiler then leaves out. */
     template <int RULE> static HOST_DEVICE constexpr bool shares_products() {
         return LAYOUT == tile_layout::WIDE_OF_ONE_FACTOR && RULE == MAP_PLAIN;
     }
@@ -139,7 +139,7 @@ struct operator_tile {
             element.rest = memory.products[rows - 1].rest;
         }
     }
-    /* For rows that have been joined with `above` rows and with those of their part. */
+    /* For rows that have been joined with `above` rows and with the rows of their part. */
     template <int RULE> DEVICE void take_products(unsigned above, Element (&rows)[ROWS_AT_ONCE]) const {
         if constexpr (shares_products<RULE>()) {
             constexpr unsigned COUNT = VECTOR_BYTES / sizeof(shared_product<Value>);
@@ -298,7 +298,7 @@ struct operator_tile {
         }
     }
 
-    /* The runs of a table's last unit are those of the binary digits of its rows' count. Runs of at least RUN_ROWS rows
+    /* A table's last unit has a run for each binary digit of its rows' count that is 1. Runs of at least RUN_ROWS rows
      * are in shared memory, when they are joined; the thread that has the last rows makes the shorter ones. */
     template <int RULE> DEVICE Element long_run(unsigned of_unit, unsigned count, unsigned level) const {
         return OPS::get(element_at((count >> level << level) / RUN_ROWS - 1, (of_unit << pass.log_across) + column));

@@ -28,9 +28,9 @@ enum class row_kind { VECTORS, APART, PIECES, DENSE };
 
 HOST_DEVICE constexpr unsigned levels_of(unsigned shares) { return shares <= 1 ? 0 : 1 + levels_of(shares / 2); }
 
-/* What the rows of a strip are added in: sums; but integers that become floats as integers, which takes fewer
- * instructions, as these may be added in any order. The bits are those of the tree of floats, as it has no sum in a
- * strip that is not a float. */
+/* The type that the rows of a strip are added in: that of the sums, but an integer for integers that become floats,
+ * which takes fewer instructions, as integers may be added in any order. The bits are those of the tree of floats, as
+ * it has no sum in a strip that is not a float. */
 template <class INPUT, class SUM> struct strip_sum {
     typedef typename std::conditional<sizeof(INPUT) < sizeof(uint32_t), uint32_t, uint64_t>::type integer;
     typedef typename std::conditional<is_from_integer<INPUT, SUM>(), integer, SUM>::type type;

@@ -10,7 +10,7 @@
 #include "segments/segment_lines.cuh"
 
 constexpr unsigned SEGMENT_WARPS = SEGMENT_THREADS / WARP_LANES, COLUMN_WINDOW = 4096,
-                   COLUMN_RUNS = WARP_LANES * (PIECE_RUNS + 1); /* of some segments, and what is left of a round */
+                   COLUMN_RUNS = WARP_LANES * (PIECE_RUNS + 1); /* of some segments, and the rest of a round */
 static_assert(SEGMENT_WARPS == TILE_COUNTERS, "each warp of a block has a counter of tiles");
 
 /* A run in the list: from these bits on its first row in the window, its number in its piece, whether it is the last
@@ -26,7 +26,7 @@ DEVICE unsigned number_of_run(uint32_t run) { return run >> RUN_NUMBER & (PIECE_
 DEVICE unsigned rows_of_run(uint32_t run) { return run >> RUN_ROW_COUNT; }
 DEVICE bool run_is_last(uint32_t run) { return (run >> RUN_IS_LAST & 1) != 0; }
 
-/* The shared memory of a warp. Values of runs have a gap of one after each run, and those of pieces that are taken as
+/* The shared memory of a warp. Values of runs have a gap of one after each run, and values of pieces that are taken as
  * a whole a gap of a vector after each line, so that lanes read from different banks. */
 template <class VALUE> struct alignas(VECTOR_BYTES) column_memory {
     VALUE values[PIECE_VALUES];
@@ -126,7 +126,7 @@ template <class OPS> struct segment_column {
         return start_of<OPS>(pass, segment_at(place), 0);
     }
 
-    /* The segment of a lane's run; any, if nobody wants to know. */
+    /* The segment of a lane's run; any, if segments are not wanted. */
     DEVICE uint64_t segment_at(unsigned place) const {
         return first_segment + (pass.wants_segments ? own.segments[place + lane] : 0);
     }

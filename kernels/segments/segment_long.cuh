@@ -8,7 +8,7 @@
 #include "segments/segment_lines.cuh"
 
 /* How blocks of units, of LONG_UNITS * 32^level of them, exchange their totals, by one warp, whose lanes wait for the
- * parts of a block. They have the places that those of units have in the table of a level, by a quarter of the rows. */
+ * parts of a block. Blocks have the places that units have in the table of a level, by a quarter of the rows. */
 template <class OPS> struct long_exchange : unit_exchange<OPS> {
     typedef typename OPS::Value Value;
     const unsigned lane;

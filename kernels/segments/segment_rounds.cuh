@@ -76,7 +76,7 @@ template <class OPS, segment_form FORM> struct segment_results : segment_tile<OP
     DEVICE const vector &block_above(const segment_run &run, unsigned level) const {
         return totals[thread_index() - (((run.number & ((1u << level) - 1)) + 1) << tile::log_across())];
     }
-    /* Puts the totals of runs, which become those of the longest aligned blocks of runs that end with each. */
+    /* Puts the totals of runs; each becomes the total of the longest aligned block of runs that ends with its run. */
     DEVICE void join_runs(const segment_run &run, const run_values &values, unsigned depth) const {
         vector own;
         UNROLL

@@ -1,5 +1,4 @@
-/* What is added: the one place that knows the operation of a scan. Everything that walks the tree (tile/tree.cuh) adds
- * by combine(). */
+/* The one place that knows the operation of a scan. All that walks the tree (tile/tree.cuh) adds by combine(). */
 #ifndef TILE_SUM_CUH
 #define TILE_SUM_CUH
 

@@ -1,5 +1,5 @@
 /* The three primitives of the tree of tuplescan/prefix_sum.h: the scan of a run by halves, the push of a total with its
- * carries, and the seed of a place from the levels above it. What is joined, and where it lies, the caller says: an
+ * carries, and the seed of a place from the levels above it. The caller gives the runs to join and their places: an
  * array, or a class that gives the k-th run by runs[k]; join(earlier, later) makes one run of two neighbours, which are
  * added where it is left out. Where runs lie in lanes or threads, the same walks are made by shuffles or in shared
  * memory, a step a level (tile/scan.cuh, tile/totals.cuh, continued/unit_column.cuh, operators/). */
