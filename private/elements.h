@@ -1,9 +1,9 @@
-/* The one list of elements. An element is what a running result is kept in from row to row, and what one is made of:
- * the totals of runs of rows, seeds, carries inside of the library, and the rows of a state. Two elements that follow
- * each other are joined to one by the operation's combine(earlier, later), which is associative and need not commute.
+/* The one list of elements. A running result is kept in an element from row to row; totals of runs of rows, seeds,
+ * carries inside of the library and the rows of a state are elements, too. Two elements that follow each other are
+ * joined to one by the operation's combine(earlier, later), which is associative and need not commute.
  *
- * Who wants to name elements passes a macro X, which is expanded once for each row. Plain C that CUDA C can include,
- * too. What only the host knows of a row stands in src/element.c, and the CPU's kernels for it in src/cpu/kernels.c. */
+ * To name elements, pass a macro X, which is expanded once for each row. Plain C that CUDA C can include, too. What
+ * only the host knows of a row stands in src/element.c, and the CPU's kernels for it in src/cpu/kernels.c. */
 #ifndef ELEMENTS_H
 #define ELEMENTS_H
 

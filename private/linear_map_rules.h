@@ -24,10 +24,10 @@
  * A running product is a recurrence whose terms are +0.0. A 0 is a value like others in it, and `reset` says no more
  * than that a map is constant. */
 
-/* What is known of the values. Compilers are told it as a constant, and leave out what it makes needless. Where a
+/* Facts about the values. Compilers are told them as a constant, and leave out what they make needless. Where a
  * value after a run comes out finite by MAP_RESETS, or by MAP_PLAIN if none of its rows is a reset or none of its
- * factors has a minus sign, it and the map have the bits that MAP_CAREFUL gives: what is not finite on the way stays
- * so to the end, and a factor of 0 makes the products +0.0 by itself. */
+ * factors has a minus sign, it and the map have the bits that MAP_CAREFUL gives: a value that is not finite on the way
+ * stays so to the end, and a factor of 0 makes the products +0.0 by itself. */
 #ifndef LINEAR_MAP_KNOWN
 #define LINEAR_MAP_KNOWN
 enum map_known {
@@ -51,8 +51,8 @@ MAP_INLINE struct MAP_NAME(map) MAP_NAME(map_of_row)(MAP_VALUE a, MAP_VALUE b, e
     return map;
 }
 
-/* The value after a run, if `h` comes before it. Over a reset what is not finite counts as 0; so does a product that
- * overflowed, times 0; the rest is left out beside what is not finite. */
+/* The value after a run, if `h` comes before it. Over a reset a value that is not finite counts as 0; so does a product
+ * that overflowed, times 0; the rest is left out beside a value that is not finite. */
 MAP_INLINE MAP_VALUE MAP_NAME(map_apply)(struct MAP_NAME(map) map, MAP_VALUE h, enum map_known known) {
     if (known == MAP_PRODUCT) {
         const MAP_VALUE zero = MAP_IF(MAP_ALL_FALSE, h), product = MAP_MUL(map.factor, h);

@@ -6,8 +6,8 @@
 
 #include <tuplescan/prefix_sum.h>
 
-/* With offsets the last part has the whole table's additional row. All others have what stands above the rows of
- * theirs, or, in reverse, the sums from each row on: `options` become those of a call that says so. */
+/* With offsets the last part has the whole table's additional row. Every other part has the sums above each of its
+ * rows, or, in reverse, from each row on: `options` then ask for exclusive sums, or for inclusive ones. */
 static inline void part_options(table_scan_options *options, bool is_last) {
     if (options->offsets != 1 || options->exclusive || is_last)
         return;

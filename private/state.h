@@ -2,7 +2,7 @@
  * CUDA C can include, too.
  *
  * A header of 64 bytes is followed by rows of `columns` elements, side by side, without gaps. Which rows mean something
- * follows from the header's `first` and `rows` alone: those of state_digits(). All others are zero, so that equal
+ * follows from the header's `first` and `rows` alone: state_digits() has them. All others are zero, so that equal
  * states are equal bytes, and a count that is wrong can only choose among rows that are there.
  *
  * Elements in the tree's order keep the totals of the runs of rows that the tree of tuplescan/prefix_sum.h goes on
@@ -71,7 +71,7 @@ struct state_digits {
     uint64_t rising_runs, rising_blocks, blocks, runs;
 };
 
-/* What [begin, end) is cut into: runs of the digits of `rising`, lowest first, then those of `falling`, highest first.
+/* The runs that [begin, end) is cut into: of the digits of `rising`, lowest first, then of `falling`, highest first.
  * Each run of 2^k lies at a multiple of 2^k. */
 struct state_split {
     uint64_t rising, falling;

@@ -1,5 +1,5 @@
-/* The one list of element types, for the library, the command and the tests; it is not installed. Who names types
- * passes a macro X, which is expanded once for each line. table.h has the same types as an enum, which is the ABI. */
+/* The one list of element types, for the library, the command and the tests; it is not installed. To name types, pass a
+ * macro X, which is expanded once for each line. table.h has the same types as an enum, which is the ABI. */
 #ifndef TYPES_H
 #define TYPES_H
 
@@ -113,7 +113,7 @@ enum { TYPE_NUMBERS = 1 TABLE_TYPES(TABLE_COUNT_TYPE) };
 
 enum table_kind { TABLE_UNSIGNED = 1, TABLE_SIGNED, TABLE_FLOATING, TABLE_TRUTH };
 
-/* 0 for what is no type. */
+/* 0 if `type` is no type. */
 static inline enum table_kind table_kind_of(table_type type) {
 #define TABLE_KIND_CASE(TYPE, NAME, C, KIND, NUMPY, CODE)                                                              \
     case TABLE_##TYPE:                                                                                                 \
@@ -130,7 +130,7 @@ static inline table_type type_of_sums(table_type out) {
     return out == TABLE_F16 || out == TABLE_BF16 ? TABLE_F32 : out;
 }
 
-/* Bytes of a value, for those who see nothing of the library; 0 for what is no type. */
+/* Bytes of a value, for code that sees nothing of the library; 0 if `type` is no type. */
 static inline size_t type_bytes(table_type type) {
 #define TABLE_BYTES_CASE(TYPE, NAME, C, KIND, NUMPY, CODE)                                                             \
     case TABLE_##TYPE:                                                                                                 \

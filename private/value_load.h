@@ -1,4 +1,4 @@
-/* How values become what is summed, on the host and in kernels: plain C that CUDA C can include, too. */
+/* How values are loaded to be summed, on the host and in kernels: plain C that CUDA C can include, too. */
 #ifndef VALUE_LOAD_H
 #define VALUE_LOAD_H
 

@@ -83,8 +83,8 @@ struct backend {
 
     /* Around the rows of a sum that goes on. enter() begins scan->state, with scan->carry_in or zeros as its start, if
      * it has not begun; or, where the host could not look at it, marks it as refused (STATE_REFUSED) if it is not of
-     * these sums or may not begin, and then leave() changes nothing. leave() takes what is in state_out over into the
-     * state, zeroes those rows that mean nothing any more, and counts scan->in.rows, in the state and, before, in
+     * these sums or may not begin, and then leave() changes nothing. leave() takes the rows of state_out over into the
+     * state, zeroes rows that mean nothing any more, and counts scan->in.rows, in the state and, before, in
      * *scan->first_overflow: a finding then counts from the first row of all. Without rows it puts the sums so far into
      * scan->carry_out, if wanted. Of integers state_out is a row, the sum so far; NULL: that is in the state already.
      */
@@ -107,8 +107,8 @@ struct backend {
     void (*close)(struct scan *scan);
 
     /* A clock with marks 0..STAGES, in the order of the work; seconds between two marks, after wait(). One more mark,
-     * STAGES + 1, is what follow() needs: what is put on the scan's stream from now on begins when all is done that was
-     * put on the stream of `before` before its clock was marked so. NULL: there is one stream at a time. */
+     * STAGES + 1, is what follow() needs: work put on the scan's stream from now on begins when all work is done that
+     * was put on the stream of `before` before its clock was marked so. NULL: there is one stream at a time. */
     table_status (*clock_open)(struct scan *scan);
     table_status (*clock_mark)(const struct scan *scan, unsigned mark);
     table_status (*clock_seconds)(const struct scan *scan, unsigned from, unsigned to, double *seconds);
@@ -135,7 +135,7 @@ static inline table_status backend_put_start(const struct backend *backend, cons
     return TABLE_OK;
 }
 
-/* Waits for what was queued, whatever has failed: the first failure. */
+/* Waits for the queued work, also after a failure, and returns the first failure. */
 static inline table_status wait_after(const struct backend *backend, const struct scan *scan, table_status status) {
     const table_status waited = backend->wait(scan);
     return status == TABLE_OK ? waited : status;
@@ -157,8 +157,8 @@ int backend_device_of(const void *pointer);
 void backend_cpu_device(table_device *device);
 size_t backend_cuda_devices(table_device *devices, size_t room);
 
-/* The processors that this process may use. What was said first holds: a workspace that was asked for must do in
- * whatever thread, and whenever, it is used. */
+/* The processors that this process may use. The first answer holds: a workspace that was asked for must do in any
+ * thread, at any time. */
 unsigned backend_cpu_processors(void);
 
 #endif

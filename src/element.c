@@ -135,7 +135,7 @@ const char *element_plural(const struct element *element) { return operations[el
 
 static bool is_extreme(table_operation operation) { return operation == TABLE_MAXIMUM || operation == TABLE_MINIMUM; }
 
-/* Values of which there are no elements become wider ones; what is no type stays so. */
+/* Types of which there are no elements become wider ones; a number that is no type stays as it is. */
 static table_type widened(table_type out) {
     if (type_bytes(out) == 0)
         return out;

@@ -23,7 +23,7 @@ struct element {
     const void *identity; /* the element that changes nothing where it comes before or after another */
     const void *nothing;  /* the value that does so, if a row of it has no other effect than by its coefficient */
     const void *start;    /* what a scan begins with where the caller has no row for that */
-    bool start_is_zero;   /* in all bytes, and then those of the identity of elements in any order are, too */
+    bool start_is_zero;   /* in all bytes; so is then the identity of elements in any order */
 
     /* Maps are made of known values by take() and of single rows by of_row(), whose `factors` only recurrences have;
      * give() tells the values of the former. Elements that are no maps have NULL. */
@@ -31,8 +31,8 @@ struct element {
     void (*give)(void *values, const void *elements, size_t count);
     void (*of_row)(void *elements, const void *factors, const void *values, size_t count);
 
-    /* What is done to the total of a whole unit when it becomes a block, and to each block that is made of two; doing
-     * it twice is doing it once. NULL: nothing. */
+    /* Settles the total of a whole unit when it becomes a block, and each block that is made of two; settling twice is
+     * settling once. NULL: nothing to do. */
     void (*settle)(void *elements, size_t count);
 };
 

@@ -1,4 +1,4 @@
-/* Threads for the length of one call, and what is shared out among them. */
+/* Threads for the length of one call, and the work shared out among them. */
 #ifndef POOL_H
 #define POOL_H
 

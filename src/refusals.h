@@ -30,8 +30,8 @@ table_status refuse(enum caller caller, const table_scan_options *options);
 /* BACKEND for a call whose tables would have to be taken through a device, and are not. */
 table_status refuse_host_tables(enum caller caller, bool are_on_host);
 
-/* TYPE for a pair of types that the operation is not there for; `to` is what the second one is called. ARGUMENT for
- * what is no operation. */
+/* TYPE for a pair of types that the operation is not there for; `to` is the second one's name. ARGUMENT for a number
+ * that is no operation. */
 table_status refuse_types(table_operation operation, table_type in, table_type out, const char *to);
 
 /* TYPE for results of type `out` that are not kept as the type that was asked for (0: none was). */

@@ -13,10 +13,10 @@ table_status run_and_wait(struct call *call, bool timed, run_work *work, void *c
 typedef table_status run_in(struct call *call, void *context, char *workspace);
 table_status run_in_workspace(struct call *call, size_t bytes, run_in *work, void *context);
 
-/* A report of what was done, without the times. */
+/* A report of the work done, without the times. */
 struct table_report run_report_head(const struct call *call, table_strategy strategy);
 
-/* Seconds between the clock's marks into the report: stages, or the fused pass. Fills in what was done, too. */
+/* Seconds between the clock's marks into the report: stages, or the fused pass. Fills in the work done, too. */
 table_status run_report(const struct call *call, table_strategy strategy, struct table_report *report);
 
 /* A whole call of the scan, or of column totals, at once. */
@@ -30,8 +30,8 @@ struct planned {
 };
 
 /* A scan of tables where the backend works, in two halves, between which others can be queued. The second half waits,
- * and gives back what the first one took, whatever that returned. What is begun last is ended first, so that each finds
- * the current device as it left it. */
+ * and gives back what the first one took, whatever that returned. The scan begun last is ended first, so that each
+ * finds the current device as it left it. */
 struct run_begun {
     struct call call;
     struct planned planned;
@@ -44,7 +44,7 @@ table_status run_end(struct run_begun *run, table_status begun);
 /* The call in the form that it was checked for. bytes: NULL, or where a stream form tells what it needs, no more. */
 table_status run_call(struct call *call, const table_scan_options *options, size_t *bytes);
 
-/* What was found, from where the scan wants it to the host, or back. Waits. */
+/* Moves the findings from where the scan wants them to the host, or back. Waits. */
 table_status run_move_findings(const struct backend *backend, const struct scan *scan, struct findings *found,
                                bool back);
 
@@ -55,7 +55,7 @@ void run_add_report(struct table_report *all, const struct table_report *one);
 table_status run_through_device(struct call *call, table_report *report);
 
 /* A checked call on host tables, shared out among CUDA devices in whole units. (parts/devices.c)
- * report: what was done. */
+ * report: the work done. */
 table_status run_on_devices(const struct call *whole, const int *devices, size_t device_count, table_report *report);
 
 /* More than one range: a plan for them, in one pass of the backend's or range by range; and host tables on a

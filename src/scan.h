@@ -136,7 +136,7 @@ static inline void scan_find_nothing(struct scan *scan) {
     scan->load.nans = NULL;
 }
 
-/* Adds what was found to what the scan has in memory of the host; or tells it there. */
+/* Adds the findings to the scan's words in memory of the host; the second function writes them there instead. */
 static inline void scan_note(const struct scan *scan, const struct findings *found) {
     if (scan->first_overflow && found->first_overflow < *scan->first_overflow)
         *scan->first_overflow = found->first_overflow;

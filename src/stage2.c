@@ -34,7 +34,7 @@ table_status stage2_host_copied(const struct backend *backend, const struct scan
 
 /* Where the data is, the totals are a table again, which is scanned by the same stages, to any depth.
  *
- * In any order: the running sums of the seeds, row 0 among them, are what the seeds are to become; so are those of the
+ * In any order: the running sums of the seeds, row 0 among them, are the seeds wanted; so are the running sums of the
  * totals, if they are a single unit, which starts from row 0. */
 static table_status scan_totals(const struct backend *backend, const struct plan *plan, const struct scan *scan,
                                 void *seeds, size_t rows, unsigned level, void *workspace) {
@@ -51,7 +51,7 @@ static table_status scan_totals(const struct backend *backend, const struct plan
 }
 
 /* In the tree's order: the totals are summed up by stage 1 along the tree: a unit of them is a block of 512 units. From
- * the seeds of these blocks the backend makes those of their units. */
+ * the seeds of these blocks the backend makes the seeds of their units. */
 static table_status sweep_blocks(const struct backend *backend, const struct plan *plan, const struct scan *scan,
                                  void *seeds, size_t rows, unsigned level, void *workspace) {
     const size_t row_bytes = scan_row_bytes(scan);

@@ -23,7 +23,7 @@ static inline const char *tree_level(const struct tree *tree, unsigned level) {
     return tree->before ? tree->levels - (tree->pitch << level) : tree->levels + level * tree->pitch;
 }
 
-/* Makes `total`, of what comes after `count`, the total of all that it completes, whose level is returned. */
+/* Makes `total`, of the row or unit after `count` others, the total of all that it completes, and returns its level. */
 unsigned tree_push(const struct tree *tree, uint64_t count, void *total);
 
 /* Joins all that `count` is made of, the last first; not of 0. */

@@ -150,7 +150,7 @@ static table_status validate_types(struct scan *scan, table_operation operation,
 }
 
 /* Checks where all ranges lie, given all rows of results of the first one. A range may be read and written where
- * `is_same`; nothing else of what is read lies among the results. */
+ * `is_same`; nothing else that is read lies among the results. */
 static table_status validate_ranges(struct call *call, const struct table_view *out, bool is_same, const char *but) {
     struct scan *scan = &call->scan;
     struct range_list *ranges = &scan->ranges;

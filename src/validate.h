@@ -17,7 +17,7 @@ struct call {
     struct table_view a;               /* the coefficients of a recurrence, of all tables; no data: there are none */
     const char *in_name, *out_name;    /* what the caller calls the tables */
     bool turned;                       /* rows are summed from the last one on: strides say so, where there are rows */
-    const struct extreme_marks *marks; /* NULL, or what is written into the table before it is scanned */
+    const struct extreme_marks *marks; /* NULL, or marks written into the table before it is scanned */
 
     struct sum_state before; /* the header of the state: state_inspect() */
 };
@@ -45,7 +45,7 @@ table_status validate_view(const char *name, const struct table_view *view, stru
  * when it is NULL. */
 table_status validate_row(const char *name, const void *row, size_t columns, table_type type, struct table_view *view);
 
-/* Checks memory that a call names beside its tables: what is written may lie in nothing else. `out`: all rows of
+/* Checks memory that a call names beside its tables: memory that is written may lie in nothing else. `out`: all rows of
  * results. */
 enum { VALIDATE_NAMED_MOST = 8 };
 table_status validate_named(const struct call *call, const struct table_view *out, const struct plan_memory *named,
@@ -80,8 +80,8 @@ table_status validate_backend(const void *first, const void *second, table_backe
 /* Fails if the row, called `name` in the reason, is memory that the backend cannot reach: a device's, on the CPU. */
 table_status validate_reach(const struct backend *backend, const char *name, const void *row);
 
-/* Checks the words in which the host is told what was found, which it can reach. The second function checks that the
- * host reaches the carries and the state, too. */
+/* Checks the words in which the host is told the findings, which it can reach. The second function checks that the host
+ * reaches the carries and the state, too. */
 table_status validate_words(const struct table_scan_options *options);
 table_status validate_on_host(const struct table_scan_options *options);
 

@@ -37,7 +37,7 @@ static unsigned threads_of(const struct scan *scan) {
 
 static struct division divide(const struct scan *one) { return division_make(one, DIVISION_COLUMNS, 1); }
 
-/* Whether tables have so few values that most of the time would go to what is done once a table. */
+/* Whether tables have so few values that most of the time would go to the work done once a table. */
 static bool are_tiny(const struct scan *scan) {
     const ptrdiff_t columns = (ptrdiff_t)scan->in.columns;
     return scan->out.type == scan->element->type && !scan->element->is_map && !scan->first_overflow &&

@@ -101,8 +101,8 @@ static void put_missing(const struct worker *worker, const struct division *divi
                row_bytes);
 }
 
-/* A group, or what is there of it: `missing` rows of elements, of which each has `pitch` bytes, and then `rows` rows of
- * values. */
+/* A group, or the part of it that is there: `missing` rows of elements, of which each has `pitch` bytes, and then
+ * `rows` rows of values. */
 struct group {
     const char *missing, *values;
     size_t pitch, rows;
@@ -144,7 +144,7 @@ static void set_formats(struct worker *worker, enum cpu_format in, enum cpu_form
     worker->state.out_format = out;
 }
 
-/* Runs the kernel over the values, in place. What is missing comes before them as values, or is told to it as maps. */
+/* Runs the kernel over the values, in place. Missing rows come before them as values, or are told to it as maps. */
 static void run_kernel(struct worker *worker, const struct division *division, const struct part *part,
                        const struct group *group, bool results) {
     struct cpu_state *state = &worker->state;

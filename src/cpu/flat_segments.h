@@ -49,7 +49,7 @@
     OF_VALUES(_mm512_mask_mov)((RAW)(y), MASK_OF(_mm512_cmplt)(numbers, ALL_LANES(0)), (RAW)(x))
 #endif
 
-/* Each lane takes the lane of `v` that `from` names, and from -1 on downwards those of `before`. */
+/* Each lane takes the lane of `v` that `from` names, and from -1 on downwards the lanes of `before`. */
 INLINE VECTOR KERNEL(take)(VECTOR before, VECTOR v, NUMBERS from) { return (VECTOR)TAKE(before, v, from); }
 
 /* The lanes of `x` whose `numbers` have `bit`, and the others of `y`. */
@@ -107,8 +107,8 @@ INLINE void KERNEL(sum_runs)(const struct cpu_short *all, const unsigned char *n
     KERNEL(sum_run)(all, numbers, row, bounds[all->count] - first, longest);
 }
 
-/* Notes the number of each row in its segment, of at most `longest` rows. Of what is written after a segment's end the
- * next one takes the place. */
+/* Notes the number of each row in its segment, of at most `longest` rows. The next segment overwrites the numbers after
+ * a segment's end. */
 INLINE void KERNEL(number_rows)(const struct cpu_short *all, unsigned char *numbers, int longest) {
     const __m128i count = _mm_set_epi8(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
     const uint64_t *const bounds = all->bounds;

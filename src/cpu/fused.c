@@ -209,7 +209,7 @@ size_t cpu_fused_plan(const struct scan *scan, bool in_one, struct backend_pass 
     return shared + pass->division.threads * pass->division.worker_bytes;
 }
 
-/* False when those who would hand them on may have ended before. */
+/* False when the threads that would hand them on may have ended before. */
 static bool wait_for(atomic_size_t *chunks, size_t wanted) {
     for (unsigned spins = 0; atomic_load_explicit(chunks, memory_order_acquire) != wanted; spins++)
         if (spins >= SPINS) {

@@ -31,7 +31,7 @@ INLINE void KERNEL(put_before_all)(VECTOR v[GROUP], VECTOR value) {
         v[r] = COMBINE(value, v[r]);
 }
 
-/* Puts the total of what comes after `count` groups, or units, on the stack, joined with those that it completes. */
+/* Puts the total of the group, or unit, after `count` others on the stack, joined with the totals that it completes. */
 INLINE void KERNEL(push)(VECTOR total, VECTOR *stack, size_t pitch, uint64_t count) {
     for (; count & 1; count >>= 1, stack += pitch)
         total = COMBINE(*stack, total);
@@ -46,7 +46,7 @@ INLINE void KERNEL(put_left)(VECTOR v[GROUP], const VECTOR *stack, size_t pitch,
     KERNEL(put_before_all)(v, seed);
 }
 
-/* The full unit becomes a block of one unit, joined with those that it completes. */
+/* The full unit becomes a block of one unit, joined with the blocks that it completes. */
 INLINE void KERNEL(push_unit)(VECTOR *stack, size_t pitch, unsigned top, uint64_t unit) {
     KERNEL(push)(stack[top * pitch], stack + (top + 1) * pitch, pitch, unit);
 }

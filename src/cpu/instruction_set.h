@@ -24,7 +24,7 @@
 #define PASTE_(a, b) a##_##b
 #define PASTE(a, b)  PASTE_(a, b)
 
-/* Column n of a row of what is known of a type. */
+/* Column n of a row of facts about a type. */
 #define TRAIT(n, row)                     TRAIT_(n, row, )
 #define TRAIT_(n, ...)                    TRAIT_##n(__VA_ARGS__)
 #define TRAIT_1(a, ...)                   a

@@ -35,7 +35,7 @@ static void stream(void *to, const void *from, size_t bytes) {
 
 #undef OPERATION /* a name of columns from here on */
 
-/* The kernels of maxima, minima and products are those of operations.c. */
+/* operations.c has the kernels of maxima, minima and products. */
 #define DECLARE(OPERATION, TYPE, C, ORDER, CHECK)                                                                      \
     extern const struct cpu_element_kernels KERNELS_OF(kernels, OPERATION, TYPE);
 TABLE_EXTREMES(DECLARE, MAXIMUM)

@@ -32,8 +32,8 @@ enum cpu_format { CPU_AS_SUMS, CPU_F16, CPU_BF16 };
 /* What a kernel knows from one call to the next. `memory` holds rows of row_bytes each (of a narrow kernel: a vector),
  * aligned to 64: those below, and then the stack. Its rows 0 to top - 1 are the totals of runs of 2^k groups of the
  * unit, row `top` is the total of a unit that is full, and rows top + 1 + k are the totals of blocks of 2^k units. In a
- * narrow kernel's row of the stack the sums are repeated for each row that a vector has, and what comes before the
- * stack is where cpu_kernel.last says. */
+ * narrow kernel's row of the stack the sums are repeated for each row that a vector has, and cpu_kernel.last says where
+ * the rows before the stack are. */
 struct cpu_state {
     char *memory;
     size_t row_bytes;
@@ -47,7 +47,7 @@ struct cpu_state {
     bool factors_alike;    /* they are the same in all columns */
     size_t alike_groups;   /* from the unit's first on, that were gone through as such */
     bool has_number;       /* if there are any: all of these have one number as coefficient */
-    void *products;        /* CPU_PRODUCTS values, for what is known of that number; NULL: it is not kept */
+    void *products;        /* CPU_PRODUCTS values: the known products of that number; NULL: none are kept */
     size_t products_known; /* of groups in a unit, from the first on */
     size_t missing;        /* maps: rows of the next group that came before, as maps in rows of row_bytes at `absent` */
     const char *absent;    /* the row of results of a scan, or of values, is that of the first row after them */
@@ -87,7 +87,7 @@ struct cpu_kernel {
 };
 
 /* Segments of a few rows each, at most a unit, side by side in memory: of 512 rows, taken four vectors at a time, the
- * tree has CPU_SHORT_LEVELS levels at most. CPU_SHORT_AHEAD: bytes from what is read to what is asked for ahead. */
+ * tree has CPU_SHORT_LEVELS levels at most. CPU_SHORT_AHEAD: bytes from values being read to prefetched ones. */
 enum { CPU_SHORT_SEGMENTS = 256, CPU_SHORT_VALUES = 4096, CPU_SHORT_LEVELS = 8, CPU_SHORT_AHEAD = 16384 };
 struct cpu_short {
     const uint64_t *bounds; /* of count + 1 rows, the first of which is that of `in` */
@@ -139,7 +139,7 @@ struct cpu_kernels {
     const struct cpu_conversions *conversions;
     void (*stream)(void *to, const void *from, size_t bytes); /* a copy past the caches, where there is such a thing */
     const struct cpu_key_kernels *keys;                       /* keys/cpu/key_kernels.h; NULL without -Dkeys */
-    void (*stream_end)(void); /* to be called before another thread may look at what was streamed */
+    void (*stream_end)(void); /* to be called before another thread may look at streamed bytes */
 };
 
 #endif

@@ -37,7 +37,7 @@ INLINE SUM KERNEL(fma_of)(SUM x, SUM y, SUM z) {
 #endif
 }
 
-/* JOIN of a row and what comes before it, as far as the factor and the rest go. */
+/* JOIN of a row and the rows before it, as far as the factor and the rest go. */
 INLINE void KERNEL(join_products)(struct NAME(products) * to, const struct NAME(products) * from, int row, SUM factor,
                                   SUM rest) {
     const SUM product = from->factor[row] * factor;
@@ -47,7 +47,7 @@ INLINE void KERNEL(join_products)(struct NAME(products) * to, const struct NAME(
     to->rest[row] = KERNEL(fma_of)(from->rest[row], factor, inner) + 0;
 }
 
-/* Makes the products of a group's rows by themselves; those of the run of eight rows come into `whole`. */
+/* Makes the products of a group's rows by themselves; the products of the run of eight rows come into `whole`. */
 INLINE void KERNEL(find_inside)(struct NAME(inside) * inside, struct NAME(products) * whole, const SUM *factors,
                                 ptrdiff_t stride) {
     for (int r = 0; r < GROUP; r++) {
@@ -67,7 +67,7 @@ INLINE void KERNEL(find_inside)(struct NAME(inside) * inside, struct NAME(produc
         KERNEL(join_products)(whole, quads, r, quads->factor[3], quads->rest[3]);
 }
 
-/* Makes the products of a group and of what is in the stack before it, all of whose coefficients are alike, too. */
+/* Makes the products of a group and of the runs in the stack before it, all of whose coefficients are alike, too. */
 INLINE void KERNEL(find_before)(struct NAME(alike) * alike, const struct NAME(map_piece) * piece, size_t group) {
     const char *stack = piece->memory + CPU_STACK_ROW * piece->pitch;
     KERNEL(find_inside)(&alike->own_inside, &alike->own_before[0], piece->factors, piece->factor_stride);
@@ -94,8 +94,8 @@ INLINE bool KERNEL(is_plain)(const struct NAME(alike) * alike) {
     return plain;
 }
 
-/* Takes the products of one number, which are there already. Those of a group and its first lefts are those of the
- * group that comes as long after the beginning of a unit as this one after the end of the next left. */
+/* Takes the products of one number, which are there already. A group and its first lefts have the products of the group
+ * that comes as long after the beginning of a unit as this one after the end of the next left. */
 INLINE void KERNEL(look_up)(struct NAME(alike) * alike, const struct NAME(constant) * constant, size_t group) {
     alike->inside = &constant->inside;
     alike->count = 0;
@@ -141,13 +141,13 @@ INLINE void KERNEL(note_alike)(struct cpu_state *state, const struct NAME(map_pi
     state->alike_groups = state->group;
 }
 
-/* The term of a row after what comes before it. */
+/* The term of a row joined after the term `earlier`. */
 INLINE VECTOR KERNEL(join_term)(const struct NAME(products) * products, int row, VECTOR earlier, VECTOR term) {
     const VECTOR zero = {0};
     return MAP_FMA(products->factor[row] - zero, earlier, MAP_FMA(products->rest[row] - zero, earlier, term));
 }
 
-/* The terms of a group's rows after what comes before all of them. */
+/* The terms of a group's rows, each joined after the term `earlier`, which is before all of them. */
 INLINE void KERNEL(put_terms_after)(VECTOR to[GROUP], const VECTOR terms[GROUP], const struct NAME(products) * products,
                                     VECTOR earlier) {
     UNROLL

@@ -1,6 +1,6 @@
 /* The totals of recurrences and running products alone, without results. Part of maps.h. */
 
-/* The total of a group, with those of the halves that it completes, on the stack. Returns whether it is not finite. */
+/* Pushes a group's total, joined with the halves that it completes. Returns whether it is not finite. */
 INLINE bool KERNEL(total)(const struct cpu_state *state, const struct NAME(map_piece) * piece, enum map_known known,
                           unsigned how) {
     char *stack = piece->memory + CPU_STACK_ROW * piece->pitch;

@@ -2,7 +2,7 @@
  * maps.h.
  *
  * The units of a batch are summed up side by side; their totals, one after the other, make the seeds; then their rows
- * are gone through side by side once more. What is no batch, at the ends of the rows, is done as wider tables are. */
+ * are gone through side by side once more. Rows that fill no batch, at both ends, are done as wider tables are. */
 
 /* The vector at these places, and back. */
 INLINE VECTOR KERNEL(gather)(const SUM *from, const struct NAME(spread) * spread) {
@@ -72,7 +72,7 @@ static __attribute__((noinline)) void KERNEL(units_by_rules)(VECTOR h[GROUP], co
         KERNEL(results)(h, own, piece, MAP_PRODUCT, WHOLE | SPREAD | PRODUCTS);
 }
 
-/* What is before the first rows of the units: the last results of the unit before, of which the first is `last`. */
+/* The exclusive results of the units' first rows: the last ones of the unit before, the first unit's being `last`. */
 INLINE void KERNEL(put_first_rows)(const struct NAME(map_piece) * first, const SUM *last, VECTOR ends, size_t columns,
                                    size_t lanes) {
     for (size_t l = 0; l < lanes; l++)

@@ -1,9 +1,9 @@
 /* The kernel of recurrences and running products, for any number of columns: the wide kernel (wide.h) with maps as
  * elements (private/linear_map_rules.h). Part of type_kernels.h, once for each type of floats.
  *
- * The rows of a group are joined by the fast formulas, without the rules for what is not finite and, as long as there
- * was none in the unit, for resets. Results that are finite show that they were enough. If any is not, the piece is
- * done once more, with all rules: the values of its rows are still there. */
+ * The rows of a group are joined by the fast formulas, without the rules for values that are not finite and, as long as
+ * there was none in the unit, for resets. Results that are finite show that they were enough. If any is not, the piece
+ * is done once more, with all rules: the values of its rows are still there. */
 #include "map_vectors.h"
 
 /* What a group is, as far as compilers are told it as a constant: all of its rows are there; they are of products; its
@@ -101,9 +101,9 @@ INLINE bool KERNEL(are_not_finite)(const VECTOR h[GROUP], size_t lanes) {
     return KERNEL(any)(KERNEL(there)((MAP_TRUTH)~MAP_IS_ZERO(zeros), lanes));
 }
 
-/* The results of a group: its rows are joined, put after what their unit has before them, and applied to the seed. What
- * is complete with the group joins the stack. known: MAP_RESETS, where no resets are told apart on the way, or all
- * rules. Returns whether a result is not finite. */
+/* The results of a group: its rows are joined, put after what their unit has before them, and applied to the seed. Runs
+ * that the group completes join the stack. known: MAP_RESETS, where no resets are told apart on the way, or all rules.
+ * Returns whether a result is not finite. */
 INLINE bool KERNEL(results)(VECTOR h[GROUP], const struct cpu_state *state, const struct NAME(map_piece) * piece,
                             enum map_known known, unsigned how) {
     const bool fast = known == MAP_RESETS;
@@ -212,7 +212,7 @@ INLINE void KERNEL(scan_piece)(const struct cpu_state *state, const struct NAME(
         KERNEL(put)(h, state, piece, lines, keeps_last, 0, GROUP);
 }
 
-/* A group, or the fewer rows that are there. alike: what is known of the group, or NULL. */
+/* A group, or the fewer rows that are there. alike: the group's products, or NULL. */
 INLINE void KERNEL(scan_rows)(const struct cpu_state *state, const struct NAME(alike) * alike,
                               struct NAME(map_piece) piece, struct NAME(line) * lines, bool keeps_last, unsigned how) {
     size_t left = state->columns;

@@ -73,7 +73,7 @@ INLINE SUM *KERNEL(first_row)(struct NAME(rows) rows) {
 }
 
 /* Brings the values of a group together in its first vectors, which are then full: FULL(n) is made of the vector in
- * which its first value lies and the one or two after it. What is left over, half a vector or none, stays out. */
+ * which its first value lies and the one or two after it. The rest, half a vector or none, stays out. */
 #if COLUMNS != SLOTS
 #define FIRST(n) ((n)*LANES / VECTOR_VALUES < GROUP - 2 ? (n)*LANES / VECTOR_VALUES : GROUP - 2)
 #define START(n) ((n)*LANES - FIRST(n) * VECTOR_VALUES)
@@ -112,7 +112,7 @@ INLINE void KERNEL(store_full)(void *out, const VECTOR v[GROUP], enum cpu_format
         NAME(store_as)(out, n * LANES, v[n], format, past);
 }
 
-/* What is left over is written by a vector that reaches back. */
+/* The rest is written by a vector that reaches back. */
 INLINE void KERNEL(store_group)(void *out, VECTOR v[GROUP], enum cpu_format format, bool turned, bool past_caches) {
     if (turned)
         KERNEL(turn)(v);

@@ -111,7 +111,7 @@ static uint64_t take_segment(const struct segmented *all, const struct giant *se
     return first * scan->in.columns;
 }
 
-/* Rows of maps take the place of those of values. Returns where the last values go. */
+/* Rows of maps take the place of rows of values. Returns where the last values go. */
 static void *begin_maps(const struct segmented *all, char *memory, struct scan *one) {
     return all->map_row_bytes > 0 ? scan_begin_maps(one, memory, memory + all->map_row_bytes, one->in.columns) : NULL;
 }
@@ -220,7 +220,7 @@ static size_t count_short(const uint64_t *rows, size_t count, uint64_t longest, 
     enum { TOGETHER = 64 };
     size_t k = 0;
     while (k + TOGETHER <= count && rows[k + TOGETHER] - rows[k] <= longest && rows[k + TOGETHER] - rows[0] <= most)
-        k += TOGETHER; /* what is short together is short by itself */
+        k += TOGETHER; /* segments that are short together are short alone */
     while (k < count && rows[k + 1] - rows[k] <= longest && rows[k + 1] - rows[0] <= most)
         k++;
     return k;

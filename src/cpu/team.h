@@ -28,8 +28,8 @@ struct team {
     struct findings found;
 };
 
-/* Does all parts, each by one call of `work`, and lowers scan->first_overflow to what was found. Parts are begun in
- * their order, one after the other, so that a part may wait for one before it; they end in any order. CANCELED:
+/* Does all parts, each by one call of `work`, and lowers scan->first_overflow to the first one found. Parts are begun
+ * in their order, one after the other, so that a part may wait for one before it; they end in any order. CANCELED:
  * some are not done. */
 table_status team_run(struct team *team);
 

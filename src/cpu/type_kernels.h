@@ -88,7 +88,7 @@ KERNELS_LINKAGE const struct cpu_element_kernels NAME(kernels) = {
     .wide = {PASTE(NAME(scan), wide), PASTE(NAME(totals), wide), 4, 0, false, 0, CAN_TURN, NULL},
 };
 
-/* What is the same text for all types stays defined. */
+/* Macros whose text is the same for all types stay defined. */
 #undef FORMATS
 #undef BY_FORMAT
 #undef SHUFFLE

@@ -45,7 +45,7 @@ INLINE void NAME(stream)(SUM *to, VECTOR values) { stream_one(to, (stream_vector
 #define CAN_TURN 1
 
 /* Vectors that follow each other in memory from anywhere on, on their way past the caches: whole lines are made of the
- * end of one and the beginning of the next. A line that the row shares with what is beside it is written as usual. */
+ * end of one and the beginning of the next. A line that the row shares with its neighbours is written as usual. */
 struct NAME(line) {
     SUM *to;         /* the line that is written next */
     unsigned offset; /* where in a line a vector begins, in lanes */

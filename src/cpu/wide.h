@@ -13,7 +13,7 @@ struct NAME(piece) {
     size_t rows, lanes;
     ptrdiff_t ahead; /* bytes to where the same columns of a later group are */
     size_t column;   /* of the piece's first lane, */
-    bool in_lines;   /* from which follows what is asked for ahead, where that is done in the order of memory */
+    bool in_lines;   /* from which follow the lines to prefetch, where that is done in the order of memory */
 };
 
 /* How far ahead to prefetch. There are too many rows to read from at a time for the hardware to see all of them coming,
@@ -62,7 +62,7 @@ INLINE void KERNEL(fetch)(const struct NAME(piece) * piece, const SUM *from, ptr
     }
 }
 
-/* To the next columns of what is read. */
+/* To the next columns of the input. */
 INLINE void KERNEL(step)(struct NAME(piece) * piece) {
     piece->in += LANES;
     piece->column += LANES;

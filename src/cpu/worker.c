@@ -220,7 +220,7 @@ static void note_overflow(struct worker *worker, const struct division *division
 }
 
 /* The first wrong sum of a block in which there is one. Inclusive sums are the results; exclusive ones are one row
- * further up, and those of the last row with the kernel. */
+ * further up, and the kernel has the last row's. */
 static void locate_overflow(struct worker *worker, const struct division *division, const struct part *part,
                             const struct block *block) {
     const size_t bytes = division->value_bytes;
@@ -325,7 +325,7 @@ void worker_take(struct worker *worker, const struct division *division, const s
         done += block.rows;
         if (done - asked >= division->ask_rows && done < body.rows) {
             asked = done;
-            if (interrupt_came()) /* what has been summed is not looked at any more */
+            if (interrupt_came()) /* the rows summed so far are not looked at any more */
                 return;
         }
     }

@@ -39,8 +39,8 @@ void worker_take(struct worker *worker, const struct division *division, const s
 /* The inclusive sums of the last row, after results. */
 const void *worker_last(const struct worker *worker, const struct division *division);
 
-/* After rows were summed up, the total of all rows since worker_begin(): T of prefix_sum.h, if they are those of a
- * chunk or unit, or of its beginning. And the inclusive sums of the last row, if `to` holds the seed of the chunk. */
+/* After rows were summed up, the total of all rows since worker_begin(): T of prefix_sum.h, if they are a chunk or
+ * unit, or begin one. And the inclusive sums of the last row, if `to` holds the seed of the chunk. */
 void worker_put_total(const struct worker *worker, const struct division *division, const struct part *part, void *to);
 void worker_add_rows(const struct worker *worker, const struct division *division, const struct part *part, void *to);
 

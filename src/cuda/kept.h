@@ -55,8 +55,8 @@ static inline void kept_leave(struct kept *kept, struct kept_block *block) {
     block->is = KEPT_NONE;
 }
 
-/* Gives back to the runtime what is not in use, as kept_leave() does. Returns whether there was any, of other threads
- * that do the same, too. */
+/* Gives idle blocks back to the runtime, as kept_leave() does. Returns whether there were any, or any that other
+ * threads are giving back. */
 static inline bool kept_free_idle(struct kept *kept, int device) {
     bool any = false;
     for (struct kept_block *block = kept->blocks; block < kept->blocks + KEPT_BLOCKS; block++) {
@@ -80,9 +80,9 @@ static inline struct kept_block *kept_room(struct kept *kept, int device) {
     return of_device < kept->most_blocks ? room : NULL;
 }
 
-/* New memory, which others may want more urgently than those who gave it back. What another thread is giving back is
- * not waited for, only hoped for: that thread may wait for a kernel of NCCL, on this device or (page-locked memory is
- * that of all) another one, which waits for what this thread has yet to launch. */
+/* New memory, for which idle blocks are given back where the runtime has none left. A block that another thread is
+ * giving back is not waited for, only hoped for: that thread may wait for a kernel of NCCL, on this device or
+ * (page-locked memory belongs to all) another one, which waits for a kernel that this thread has yet to launch. */
 static inline cudaError_t kept_make(struct kept *kept, int device, size_t bytes, void **memory) {
     const cudaError_t error = kept->make(bytes, memory);
     if (error != cudaErrorMemoryAllocation)
@@ -120,8 +120,8 @@ static inline bool kept_is_much(const struct kept *kept, const struct kept_block
     return kept_idle_bytes(kept, block->device) + block->bytes > kept->most_bytes;
 }
 
-/* What others have given back makes room. What was too large, or has found no room, is not kept; nor what is not fit to
- * be used again. */
+/* Blocks that were given back make room. Memory is not kept that was too large, has found no room, or is not fit to be
+ * used again. */
 static inline void kept_release(struct kept *kept, void *memory, bool is_fit) {
     struct kept_block *block = kept->blocks, *const end = block + KEPT_BLOCKS;
     if (!memory)

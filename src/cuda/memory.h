@@ -11,7 +11,7 @@
 cudaError_t device_memory_allocate(size_t bytes, void **memory);
 void device_memory_release(void *memory);
 
-/* Gives back to the device what is kept and not in use. */
+/* Gives kept memory that is not in use back to the device. */
 void device_memory_trim(void);
 
 #endif

@@ -1,4 +1,4 @@
-/* What is not summed: recurrences, products, maxima and minima, by one launch for any number of tables, or by three. */
+/* Recurrences, products, maxima and minima, by one launch for any number of tables, or by three. */
 #include "../checked.h"
 #include "../status.h"
 #include "fused.h"

@@ -8,7 +8,7 @@
 void *pinned_allocate(size_t bytes);
 void pinned_release(void *memory);
 
-/* Gives back what is kept for later, unless it is in use. */
+/* Gives back memory kept for later, unless it is in use. */
 void pinned_trim(void);
 
 #endif

@@ -22,7 +22,7 @@ bool cuda_prefers_fused(const struct scan *scan);
 size_t cuda_fused_plan(const struct scan *scan, bool in_one, struct backend_pass *pass, bool *may_be_refused);
 table_status cuda_fused(const struct scan *scan, const struct backend_pass *pass, void *workspace);
 
-/* What is not summed: the three stages in one call, of one table or of several. */
+/* Operations other than sums: the three stages in one call, of one table or of several. */
 bool cuda_is_operator(const struct scan *scan);
 size_t cuda_operator_workspace(const struct scan *scan);
 table_status cuda_operator(const struct scan *scan, void *workspace);

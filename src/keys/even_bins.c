@@ -5,9 +5,9 @@
 
 #include "status.h"
 
-/* What is to be known of double rounding, with M the greater magnitude of low and high, and u = 2^-53: an edge is less
- * than 8uM away from where it were without rounding, and so is a guess, in widths of bins, from the value's place. With
- * a margin of 32uM no guess is too low, and with bins of 64uM none is 2 too high. */
+/* Double rounding here, with M the greater magnitude of low and high, and u = 2^-53: an edge is less than 8uM away from
+ * where it were without rounding, and so is a guess, in widths of bins, from the value's place. With a margin of 32uM
+ * no guess is too low, and with bins of 64uM none is 2 too high. */
 #define GUESS_MARGIN   0x1p-48
 #define WIDTH_LEAST    0x1p-47
 #define INTEGERS_EXACT 0x1p53 /* integers between minus this and this are doubles */

@@ -181,7 +181,7 @@ struct key_run {
     void *plan, *staging;
 };
 
-/* The work between the copies of what is staged, for which run_in_workspace() waits. The call that is run is the one
+/* The work between the copies of staged tables, for which run_in_workspace() waits. The call that is run is the one
  * inside of the key call, so that the stream and clock it was given are seen there. */
 static table_status run_staged(struct call *inner, void *context, char *workspace) {
     (void)inner;

@@ -7,8 +7,8 @@
 #include "keys.h"
 #include "run.h"
 
-/* One of a call's tables, each checked by itself; the first one has the keys. What is written may lie in no other
- * table, but IN_PLACE in the first one. */
+/* One of a call's tables, each checked by itself; the first one has the keys. A written table may lie in no other one,
+ * but IN_PLACE in the first. */
 enum key_role { KEYS_READ, KEYS_MOVED, RESULT, RESULT_IN_PLACE, ROW_BESIDE };
 struct key_table {
     const char *name;

@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <string.h>
 
-enum { LARGE = 1 << 30 }; /* counts of MPI are ints: what has more bytes is a number of these, and a rest */
+enum { LARGE = 1 << 30 }; /* counts of MPI are ints: more bytes are a number of these, and a rest */
 
 _Static_assert(_Alignof(max_align_t) >= TABLE_STATE_ALIGNMENT, "MPI's memory is aligned as malloc()'s is");
 

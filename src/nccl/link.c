@@ -24,7 +24,7 @@ static table_status checked(const char *name, cudaError_t error) {
     return failed(name, cudaGetErrorString(error));
 }
 
-/* What is not ready is no error that the caller should find. */
+/* A stream that is not ready is no error that the caller should find. */
 static cudaError_t query(cudaStream_t stream) {
     const cudaError_t error = cudaStreamQuery(stream);
     cuda_forget(error);

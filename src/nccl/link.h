@@ -13,7 +13,7 @@ struct nccl_link {
     int device_before; /* the caller's current device, put back at the end; -1: it is the communicator's own */
     cudaStream_t stream;
     size_t message;      /* bytes that fit into each of these, once for each rank */
-    void *device, *host; /* what is told: device memory, and page-locked memory; or that, twice */
+    void *device, *host; /* the messages: device memory, and page-locked memory; or that, twice */
     size_t state_bytes;
 };
 

@@ -72,8 +72,8 @@ static bool do_share(const struct extent *a, const struct extent *b) {
     return !may_share(a, b) && !views_are_apart(&a->view, &b->view);
 }
 
-/* What is read alone is not compared with its like, of which there may be many in one place: next_written leads from
- * one to the next that is written, be it the first one again, as number `count` and so on. */
+/* Extents that are only read are not compared with each other, as there may be many in one place: next_written leads
+ * from one to the next that is written, be it the first one again, as number `count` and so on. */
 static void note_written(struct extent *extents, size_t count) {
     size_t next = NO_COLUMN;
     for (size_t i = 2 * count; i-- > 0;) {
@@ -115,7 +115,7 @@ static table_status look_at_places(struct extent *extents, size_t count, size_t 
     return TABLE_OK;
 }
 
-/* One heap after the other, from which on nothing lies in what is before. */
+/* Takes one heap after the other: nothing of a later heap lies in an earlier one. */
 static table_status look_for_shared(struct extent *extents, size_t count) {
     for (size_t i = 0; i < count; i++)
         extents[i].place = (uintptr_t)extents[i].begin;

@@ -14,7 +14,7 @@
 #include "status.h"
 
 enum { PARTS_OF_DEVICE = 2 };  /* of a shared table: one copies in while the other copies out */
-enum { CPU = -1, QUEUE = -2 }; /* who works, besides the lanes of devices */
+enum { CPU = -1, QUEUE = -2 }; /* workers, besides the lanes of devices */
 
 static int device_of(const struct part *part) {
     return part->call.device >= 0 ? part->call.device : part->call.scan.on_device - 1;
@@ -22,7 +22,7 @@ static int device_of(const struct part *part) {
 
 static bool is_queued(const struct part *part) { return part->call.device >= 0; }
 
-/* Who works on a part in a round. The totals of host tables are made by the CPU, which is near to them. */
+/* The worker of a part in a round. The totals of host tables are made by the CPU, which is near to them. */
 static int worker_of(const struct part *part, unsigned round) {
     const int device = device_of(part);
     if (round == DEVICES)
@@ -50,7 +50,7 @@ static void scan_of_part(struct scan *scan, struct sum_state *state) {
     scan->state = state;
 }
 
-/* Memory for the part's states, and what is found. */
+/* Memory for the part's states, and its findings. */
 static table_status make_states(struct part *part, const struct call *call) {
     const struct scan *scan = &call->scan;
     size_t bytes;
@@ -69,7 +69,7 @@ static table_status make_states(struct part *part, const struct call *call) {
     return TABLE_OK;
 }
 
-/* The totals of the part's rows; those of the last part are not wanted. */
+/* The totals of the part's rows, unless it is the last part. */
 static table_status begin_totals(struct part *part, bool is_last) {
     struct call *call = &part->run.call;
     *call = part->call;

@@ -20,12 +20,12 @@ struct part {
     unsigned turn;            /* of host tables on one device: they take turns */
     uint64_t first_row;       /* counted as the whole sum counts */
 
-    /* What is under way in a round. */
+    /* The work of a round under way. */
     struct run_begun run;
     struct appending totals;
 
-    /* States, in memory that `owner` gave: of the part's rows, and of all rows before them, later through them; and
-     * what was found in them. */
+    /* States, in memory that `owner` gave: of the part's rows, and of all rows before them, later through them; and the
+     * findings in them. */
     const struct backend *owner;
     struct sum_state *range, *before;
     struct findings *found;

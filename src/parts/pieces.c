@@ -192,7 +192,7 @@ table_status pieces_open(struct pieces *pieces, struct call *call, size_t rows, 
     }
     struct scan first = call->scan;
     first.in.rows = first.out.rows = rows;
-    if (!pieces->in_place) /* what has no room is found before anything is begun */
+    if (!pieces->in_place) /* a lack of room is found before anything is begun */
         TRY(plan_piece(pieces, &pieces->lanes[0], &first));
     if (pieces->report)
         *pieces->report = run_report_head(call, pieces->lanes[0].plan.strategy);
@@ -238,8 +238,8 @@ static table_status copy_out(const struct backend *backend, const struct piece_l
     return backend->copy_rows(&lane->piece.scan, to.lowest, to.pitch, lane->out, to.width, to.width, rows);
 }
 
-/* After the sums of the piece before, whose state and workspace this one takes over. The one after it need not wait
- * for what is copied to the host, which has to wait for the copies before it. */
+/* After the sums of the piece before, whose state and workspace this one takes over. The one after it need not wait for
+ * copies to the host, which have to wait for the copies before them. */
 static table_status sum_piece(struct pieces *pieces, struct piece_lane *lane) {
     const struct backend *backend = pieces->whole->backend;
     const struct scan *scan = &lane->piece.scan;
@@ -313,7 +313,7 @@ static table_status keep(struct pieces *pieces) {
                                                                      : status;
 }
 
-/* Waits for what is under way, and gives everything back. */
+/* Waits for the pieces under way, and gives everything back. */
 static void give_back(struct pieces *pieces) {
     const struct backend *backend = pieces->whole->backend;
     for (; pieces->ended < pieces->begun; pieces->ended++) /* after a failure, which was told */

@@ -1,4 +1,4 @@
-/* The call of tuplescan/stream.h: checks, buffers, and what is done with each of them. */
+/* The call of tuplescan/stream.h: checks, buffers, and the work on each of them. */
 #include "stream.h"
 
 #include <errno.h>
@@ -120,7 +120,7 @@ static table_status write_start(struct stream *stream) {
     return stream_write_rows(stream, row, stream->options->rows, 1);
 }
 
-/* Has both files stand after what was read and written, as they do after a stream from the first row on. */
+/* Has both files stand after the rows read and written, as they do after a stream from the first row on. */
 static table_status go_to_the_end(const struct stream *stream) {
     const table_stream_options *options = stream->options;
     const off_t in = stream->source.start + (off_t)(options->rows * stream->source.row_bytes);

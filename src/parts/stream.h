@@ -21,7 +21,7 @@ struct stream_slot {
     uint64_t first; /* the row of the stream that they begin with */
 };
 
-/* The input: what was read before, then a callback or a descriptor. Used by the reader alone. */
+/* The input: bytes that were read before, then a callback or a descriptor. Used by the reader alone. */
 struct stream_source {
     const table_stream_options *options;
     size_t first_given;       /* bytes of options->first that were handed out */

@@ -80,8 +80,8 @@ static bool is_one_piece(const struct stream *stream, size_t memory, size_t kept
     return alone <= memory && (stream_comes_at_once(stream) || memory < kept || memory - kept < least);
 }
 
-/* Whether what comes by a pipe is read, summed and written by one thread: the hands that a piece would go through cost
- * more than what they do at the same time, on 2 processors and on 16 (docs/lab/2026-11-27.md). */
+/* Whether the rows of a pipe are read, summed and written by one thread: handing pieces on costs more than working at
+ * the same time saves, on 2 processors and on 16 (docs/lab/2026-11-27.md). */
 static bool goes_without_threads(const struct stream *stream) {
     const table_stream_options *options = stream->options;
     return !options->read && !stream->source.is_regular && options->scan.threads <= 1 && !is_on_cuda(stream);

@@ -45,7 +45,7 @@ static enum wait wait_for_input(const struct stream_source *source, int64_t unti
     }
 }
 
-/* Fills `to`, for as long as something comes. What comes before a failure is handed out first. */
+/* Fills `to`, for as long as bytes come. Bytes that came before a failure are handed out first. */
 static int64_t read_descriptor(struct stream_source *source, char *to, size_t bytes) {
     size_t done = 0;
     int64_t until = -1;
@@ -182,7 +182,7 @@ static bool fill_backwards(struct stream *stream, struct stream_slot *slot) {
     slot->first = left - slot->rows;
     const uint64_t from = slot->first * source->row_bytes;
     const size_t bytes = (slot->rows - 1) * source->row_bytes + source->needed;
-    const uint64_t ahead = from < AHEAD ? from : AHEAD; /* the system fetches ahead what comes after, not before */
+    const uint64_t ahead = from < AHEAD ? from : AHEAD; /* the system fetches rows after these ahead, not before */
     posix_fadvise(stream->options->read_descriptor, source->start + (off_t)(from - ahead), (off_t)ahead,
                   POSIX_FADV_WILLNEED);
     const size_t got = read_at(source, slot->in, bytes, source->start + (off_t)from);

@@ -44,8 +44,8 @@ static void add_report(struct stream *stream, const table_report *report) {
     stream->scanned.units += units;
 }
 
-/* A slot as a call of its own: one without rows, one that is all of the table, or one that devices share. What was
- * found so far is told at once. */
+/* A slot as a call of its own: one without rows, one that is all of the table, or one that devices share. Findings are
+ * told at once. */
 static table_status sum_slot(struct stream *stream, const struct stream_slot *slot) {
     struct call call = call_of(stream, slot);
     struct findings found = FINDINGS_NONE;
@@ -161,7 +161,7 @@ table_status stream_sum_begin_piece(struct stream *stream, const struct stream_s
     return pieces_begin(stream->pieces, &call.scan);
 }
 
-/* What was found so far is told at once. */
+/* Findings are told at once. */
 table_status stream_sum_end_piece(struct stream *stream, const struct stream_slot *slot) {
     if (slot->rows == 0)
         return TABLE_OK;

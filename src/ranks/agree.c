@@ -1,4 +1,4 @@
-/* A survey, of maxima, says who failed and whether all are of one mind. */
+/* A survey, of maxima, says which rank failed and whether all agree. */
 #include "call.h"
 
 #include <stdarg.h>

@@ -88,8 +88,8 @@ static table_status ranks_look_at(const struct ranks_call *call, const table_vie
 }
 
 /* Whether types, columns and options are possible, apart from what the rank's own tables have to do with them, and all
- * memory that the options name is the host's: by a table of no rows on the host, for the CPU, which says of what is in
- * device memory that it cannot reach it. */
+ * memory that the options name is the host's: by a table of no rows on the host, for the CPU, which says of device
+ * memory that it cannot reach it. */
 static table_status ranks_look_at_words(const struct ranks_call *call, const table_view *in, table_type out_type,
                                         void *carry_out) {
     uint64_t places[2];
@@ -169,8 +169,8 @@ static void ranks_beginning(const struct ranks_call *call, void *state) {
 }
 
 /* Makes `range` the state of the rows of `in`; on the first rank it goes on from what the sum begins with. is_asked:
- * whether anybody will ask for that range; otherwise its rows are not looked at. found: NULL, or the values that were
- * no numbers. When something fails, call->range is lost, and the rank takes part in what comes next. */
+ * whether a rank will ask for that range; otherwise its rows are not looked at. found: NULL, or the values that were no
+ * numbers. When something fails, call->range is lost, and the rank takes part in the next steps. */
 static table_status ranks_make_range(struct ranks_call *call, const table_view *in, bool is_asked,
                                      struct outcome *found) {
     const struct tally *rows = &call->plea.rows;
@@ -248,7 +248,7 @@ static table_status find_side(const struct ranks_call *call, const table_view *i
                       table_operation_name(call->operation));
 }
 
-/* All that table_prefix_sum() would find before it writes, but for what is in a state. To ask for the workspace of a
+/* All that table_prefix_sum() would find before it writes, but for faults in a state. To ask for the workspace of a
  * stream form is to have everything looked at; these forms know no tables that are taken through a device, and are
  * asked about the side that such tables are on. Nor do they know a state on the host beside tables on a device: it is
  * left out where there are no tables on the host, which it could share memory with. */

@@ -14,7 +14,7 @@ static uint64_t number_at(const struct segments *segments, size_t index) {
     return (uint64_t)((const int64_t *)segments->data)[index];
 }
 
-/* Asks for what is read some calls later: one call is over before the processor sees that another one follows. */
+/* Asks for the bytes read some calls later: one call is over before the processor sees that another one follows. */
 static void fetch_ahead(const void *read, size_t bytes) {
     enum { LINE = 64, AHEAD = 8192 };
     for (size_t at = 0; at < bytes; at += LINE)

@@ -9,8 +9,8 @@
 #include "../validate.h"
 
 /* As in the caller's struct; every pointer is memory of the backend. The scan's tables are the whole ones. If they are
- * mirrored (options->reverse), segments are still those of the caller: with in.rows = n, the rows from a up to b are
- * rows n - b up to n - a of the mirrored table, summed from the first of these on. */
+ * mirrored (options->reverse), segments are still the caller's: rows a up to b are, with in.rows = n, the mirrored
+ * table's rows n - b up to n - a, summed from the first of these on. */
 struct segments {
     table_segment_kind kind;
     table_type type;
@@ -61,7 +61,7 @@ struct segment_reader {
     const struct segments *segments;
     uint64_t rows;           /* of the table */
     size_t end;              /* the number of the first segment that is not wanted any more */
-    struct segment_cut next; /* what is read next */
+    struct segment_cut next; /* the one read next */
 };
 
 /* Reads the next segments, at most `room`, and returns how many; 0: there are no more. Segment k of these has the rows

@@ -96,7 +96,7 @@ static table_status run_at_once(struct call *call, void *context) {
     return status == TABLE_OK && segmented->report ? run_report(call, TABLE_STRATEGY_FUSED, segmented->report) : status;
 }
 
-/* The calls of sums, and with coefficients those of recurrences, in each form.
+/* The calls of sums, or with coefficients of recurrences, in each form.
  * bytes: NULL, or where a stream form tells what it needs. */
 static table_status sum(const table_view *a, const table_view *in, const table_view *out,
                         const table_segments *segments, const table_scan_options *options, enum call_form form,

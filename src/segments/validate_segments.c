@@ -1,4 +1,4 @@
-/* The gate of calls on segments: the tables are checked as those of a plain call, and what has rows for each segment
+/* The gate of calls on segments: the tables are checked as in a plain call, and memory with a row for each segment
  * here. */
 #include <string.h>
 

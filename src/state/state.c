@@ -123,7 +123,7 @@ static bool slot_counts(const struct sum_state *header, const struct state_digit
     return digits->runs >> (slot - STATE_RUNS) & 1;
 }
 
-/* In any order, what was summed so far is the start, or nothing where the start is not known. */
+/* In any order, the sum of no rows is the start, or the identity where the start is not known. */
 static table_status state_of_no_rows(const char *name, const struct sum_state *header, const char *start) {
     const struct element *element = state_element(header);
     const size_t row_bytes = state_row_bytes(header);

@@ -1,7 +1,7 @@
 /* Totals of rows are appended to a state on the host. Stage 1 makes the totals of units, where the rows are, and
- * takes them as a table again, whose totals are of blocks of 512 units, and so on. Only what is no whole group of
- * 512, at both ends of each such table, goes to the host, and at the ends of the rows the runs that are less than a
- * unit: stage 1 makes these of tables as long as a run. */
+ * takes them as a table again, whose totals are of blocks of 512 units, and so on. Only rows that fill no group of 512,
+ * at both ends of each such table, go to the host, and at the ends of the rows the runs that are less than a unit:
+ * stage 1 makes these of tables as long as a run. */
 #include <stdlib.h>
 
 #include "pipeline.h"
@@ -13,8 +13,8 @@
 /* Rows of the host's memory, after the first: runs by their levels, then the ends. */
 enum { FIRST_RISING, FIRST_FALLING = STATE_RUN_LEVELS, FIRST_END = 2 * STATE_RUN_LEVELS };
 
-/* The backend's rows of values become those of the state, whose elements may be more: they are taken in place, from the
- * end of the row. */
+/* The backend's rows of values become rows of the state, whose elements may have more bytes: they are taken in place,
+ * from the end of the row. */
 static table_status put_start(const struct call *call, struct sum_state *state) {
     const struct scan *scan = &call->scan;
     const size_t row_bytes = scan_row_bytes(scan), bytes = backend_carry_bytes(call->backend, scan);

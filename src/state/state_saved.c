@@ -1,4 +1,4 @@
-/* Saved forms: the bytes of a state, but for the version, and a checksum of them all in the header. What is where is in
+/* Saved forms: the bytes of a state, but for the version, and a checksum of them all in the header. Their layout is in
  * docs/formats.md. */
 #include <string.h>
 

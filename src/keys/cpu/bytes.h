@@ -63,8 +63,8 @@ INLINE void add_sums(uint32_t *table, const __m512i sums[8]) {
     _mm256_storeu_si256(to, _mm256_add_epi32(_mm256_loadu_si256(to), _mm512_cvtepi64_epi32(all)));
 }
 
-/* One row of masks after the other, with its sixteen sums in registers. What is read next comes to the caches
- * meanwhile: without, memory would be at rest for as long as this takes. */
+/* One row of masks after the other, with its sixteen sums in registers. The bytes read next come to the caches
+ * meanwhile: otherwise memory would be at rest for as long as this takes. */
 static void count_bytes(const uint8_t *bytes, unsigned counters, uint32_t *table, const void *next, size_t next_bytes) {
     const unsigned rows = (counters + NIBBLES - 1) / NIBBLES;
     const size_t lines = (next_bytes / KEY_LINE + rows - 1) / rows;
@@ -110,8 +110,8 @@ INLINE __m512i find_eight(const struct even_bins *even, __m512d values, __mmask8
                                  _mm512_set1_epi64(1));
 }
 
-/* The lowest bytes of 64 words, in any order: they are shifted beside each other, and what is above them is the same in
- * all and cancels out. */
+/* The lowest bytes of 64 words, in any order: they are shifted beside each other, and the bytes above them are the same
+ * in all and cancel out. */
 INLINE __m512i low_bytes(const __m512i bins[8]) {
     const uint64_t above = (uint64_t)0x4338 << 48;
     __m512i bytes = _mm512_set1_epi64((long long)(above ^ above << 8));

@@ -11,7 +11,7 @@ INLINE bool BINS_NAME(rounded_up)(VALUE value, double rounded) {
 #endif
 
 /* All of it in doubles, with EVEN_ROUNDING added to the number of a bin, which is then in the lowest bits in any case.
- * `exact` and `wide` are those of even_bins.h, known where this is inlined. */
+ * `exact` and `wide` are even_bins.h's, known where this is inlined. */
 INLINE void BINS_NAME(find_even_by)(const struct even_bins *even, const VALUE *restrict values, size_t count,
                                     uint32_t *restrict bins, bool exact, bool wide) {
     const double low = even->low, high = even->high, guess_low = even->guess_low, scale = even->scale;
@@ -119,8 +119,8 @@ static void BINS_NAME(find_edges)(const struct bin_search *search, const void *d
 }
 
 #if !KEY_FLOATING
-/* In unsigned integers, which wrap. A negative `first` under unsigned values wraps to a great one; then only what is
- * less than the number of bins can be in one. */
+/* In unsigned integers, which wrap. A negative `first` under unsigned values wraps to a great one; then only
+ * differences less than the number of bins can be in one. */
 static void BINS_NAME(find_integer)(const struct bin_search *search, const void *data, size_t count,
                                     uint32_t *restrict bins) {
     const VALUE *restrict values = data;

@@ -47,7 +47,7 @@ INLINE void write_line(void *memory, const void *line, size_t last, size_t befor
         memcpy(to - KEY_LINE, line, KEY_LINE);
 }
 
-/* What is left in a line when the digit ends at the place `end`. */
+/* Writes the rest of a line when the digit ends at the place `end`. */
 INLINE void write_rest(void *memory, const void *line, size_t end, size_t before, size_t first, size_t size) {
     const size_t begin = end - end % (KEY_LINE / size), from = first > begin ? first : begin;
     if (from < end)

@@ -23,7 +23,7 @@ enum { BYTE_BLOCK = 4096, BYTE_BITS = 8, BYTE_BITS_LEAST = 4, BYTE_BINS = 256 };
 /* Keys and values between two looks at interrupt_came(): about a hundredth of a second, or ten on a busy machine. */
 enum { KEYS_AT_ONCE = 1 << 21 };
 
-/* What is counted, or moved, by one call. */
+/* The keys counted, or moved, by one call. */
 struct key_digits {
     const void *keys;
     size_t count; /* counting: less than 2^32 */
