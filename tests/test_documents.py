@@ -90,7 +90,7 @@ class Reader:
         self.run('\n'.join(line for line in lines if '--backend cuda' not in line))
 
     def leave_out(self, script, reasons):
-        for line in script.splitlines():
+        for line in script.replace('\\\n', ' ').splitlines():
             words = shlex.split(line, comments=True)
             if not words:
                 continue
