@@ -38,6 +38,15 @@ def check_no_kernels(build):
         sys.exit('kernels are compiled, and nobody asked for them')
 
 
+def check_help(outer):
+    """The help of the command says what is not in this build: of the command one file is compiled, for the time's sake."""
+    place = outer / 'build/subprojects/tuplescan/tools/tuplescan.p/tuplescan.c.o'
+    run('meson', 'setup', '--reconfigure', '-Dtuplescan:tools=enabled', str(outer / 'build'), str(outer))
+    run('ninja', '-C', str(outer / 'build'), str(place.relative_to(outer / 'build')))
+    if place.read_bytes().count(b'(not in this build)') != 3:
+        sys.exit('the help of the command does not say that it has no count, hist and sort')
+
+
 def main():
     source = Path(sys.argv[1]).resolve()
     with tempfile.TemporaryDirectory() as place:
@@ -63,6 +72,7 @@ def main():
             sys.exit('our tests are among those of the outer project')
         if list((outer / 'build').rglob('tools/tuplescan')):
             sys.exit('the command was built, and nobody asked for it')
+        check_help(outer)
         if not any(map(os.path.exists, ('/dev/nvidiactl', '/dev/dxg'))):
             run('meson', 'setup', '-Dtools=disabled', '-Dtests=disabled', '-Dmpi=disabled', str(outer / 'alone'), str(source))
             check_no_kernels(outer / 'alone')

@@ -14,6 +14,12 @@
 #include "signals.h"
 #include "transfer.h"
 
+#ifdef TUPLESCAN_WITHOUT_KEYS
+#define OF_KEYS " (not in this build)"
+#else
+#define OF_KEYS
+#endif
+
 static const struct subcommand {
     const char *name;
     int (*main)(int argc, char **argv);
@@ -25,9 +31,9 @@ static const struct subcommand {
     {"sum", sum_main, "column sums of a range of rows, by one subtraction in the running sums"},
     {"info", info_main, "what is in a table file"},
     {"gen", gen_main, "write a table of random values"},
-    {"count", count_main, "count the digits of keys, or the bytes of a file, chunk by chunk"},
-    {"hist", hist_main, "histogram of the values of a file"},
-    {"sort", sort_main, "sort keys, and values with them"},
+    {"count", count_main, "count the digits of keys, or the bytes of a file, chunk by chunk" OF_KEYS},
+    {"hist", hist_main, "histogram of the values of a file" OF_KEYS},
+    {"sort", sort_main, "sort keys, and values with them" OF_KEYS},
     {"devices", devices_main, "what can be used on this machine"},
     {"bench", bench_main, "how fast it is here, beside memcpy"},
 };
