@@ -89,7 +89,7 @@ static void make_rows_known(struct scan_job *job) {
     const size_t most = memory_limit(job->arguments.common.memory);
     struct memory_budget budget = {.most = most - least(most / 4, STREAM_MOST), .used = job->kept};
     size_t rows = 0;
-    const bool needs_rows = job->output_format == &output_npy && !atomic_file_can_go_back(&job->output);
+    const bool needs_rows = job->output_format->says_rows && !atomic_file_can_go_back(&job->output);
     if (!needs_rows && !is_less_than_a_state(job))
         return;
     for (unsigned i = 0; i < job->arguments.common.input_count; i++) {

@@ -15,7 +15,7 @@ static bool is_text(const struct scan_decay *decay) { return decay->file.format-
  * table's, which go along its last ones as in NumPy, and raw files, which have no shape. */
 static bool is_flat(const struct scan_decay *decay, const struct table_layout *in) {
     const struct input_file *file = &decay->file;
-    return file->format == &input_raw || (!is_text(decay) && file->layout.dimensions < in->dimensions);
+    return file->format->is_bare || (!is_text(decay) && file->layout.dimensions < in->dimensions);
 }
 
 static _Noreturn void wrong_shape(const struct scan_job *job) {
@@ -42,7 +42,7 @@ static bool choose_shape(struct scan_job *job) {
     const struct table_layout *in = &job->inputs[0].layout;
     const size_t *rows = job->rows_known ? &job->out_layout.rows : NULL;
     const bool is_row = is_flat(decay, in) && layout->rows * layout->columns == in->columns;
-    if (!is_row && decay->file.format == &input_raw && !shape_values(layout, in->columns, rows))
+    if (!is_row && decay->file.format->is_bare && !shape_values(layout, in->columns, rows))
         wrong_shape(job);
     decay->of.columns = is_row ? in->columns : layout->columns;
     if (is_row || ((layout->columns == 1 || layout->columns == in->columns) && layout->rows == 1))

@@ -20,9 +20,9 @@
 #define MADV_POPULATE_READ 22 /* Linux 5.14; refused, which does no harm, by older ones */
 #endif
 
-/* In the order in which they are tried; what is none of these is a .npy, if it begins like one, or raw values. */
-static const struct input_format *const formats[] = {&input_npz, &input_csv, &input_tsv, &input_text,
-                                                     &input_safetensors};
+/* In the order in which they are tried; the last one takes any file. */
+static const struct input_format *const formats[] = {&input_npz,         &input_csv, &input_tsv, &input_text,
+                                                     &input_safetensors, &input_npy, &input_raw};
 enum { FORMATS = sizeof formats / sizeof formats[0], DROP_BYTES = 1 << 14 };
 
 /* Whether the file begins so; what comes by a pipe is not known yet, and may. */
@@ -33,33 +33,32 @@ static bool begins(const struct input_file *file, const char *wanted) {
                            memcmp(found, wanted, length) == 0);
 }
 
-/* Whether an option or the file's name means the format, or the file begins like it and a member is asked for. */
-static bool is_meant(const struct input_file *file, const struct input_request *request,
-                     const struct input_format *format) {
-    if (format->delimiter && request->format)
-        return strcmp(request->format, format->name) == 0;
-    if (file->source.state || (request->format && strcmp(request->format, input_raw.name) == 0))
+/* Whether the file is read in the format: an option, its name or its first bytes say so. What an option `asked` for, if
+ * it did, may be the format of a member of the file alone. */
+static bool is_meant(struct input_file *file, const struct input_request *request, const struct input_format *format,
+                     const struct input_format *asked) {
+    if (format == asked)
+        return true;
+    if (format->guess)
+        return !asked && format->guess(file);
+    if (file->source.state || (asked && (asked->is_bare || format->delimiter)))
         return false;
     return input_ends_in(file->name, format->ending) ||
            (format->begins && request->member && begins(file, format->begins));
 }
 
 static void find_format(struct input_file *file, const struct input_request *request) {
-    for (unsigned i = 0; i < FORMATS; i++)
-        if (is_meant(file, request, formats[i])) {
-            file->format = formats[i];
-            return;
-        }
-    const bool is_raw = request->format && strcmp(request->format, input_raw.name) == 0;
-    if (!is_raw)
-        input_peek(file, &input_npy);
-    const bool is_npy = !is_raw && (request->format || input_npy_recognise(file->memory, file->bytes));
-    file->format = is_npy ? &input_npy : &input_raw;
-    if (!request->format && !is_npy && input_ends_in(file->name, ".npy"))
-        die(EX_DATAERR, "%s: is not a .npy file: it does not begin with \\x93NUMPY", file->name);
+    const struct input_format *asked = NULL;
+    unsigned found = 0;
+    for (unsigned i = 0; i < FORMATS && request->format; i++)
+        if (strcmp(request->format, formats[i]->name) == 0)
+            asked = formats[i];
+    while (!is_meant(file, request, formats[found], asked))
+        found++;
+    file->format = formats[found];
 }
 
-/* Keeps the header of a .npy that may grow, or whose values will be moved, if these lie as in a table. */
+/* Keeps the header of a file that may grow, or whose values will be moved, if these lie as in a table. */
 static void keep_header(struct input_file *file, const struct input_request *request) {
     const size_t offset = file->layout.offset;
     if (file->layout.stored.element_bytes > 0)
@@ -80,7 +79,7 @@ static void open_table(struct input_file *file, const struct input_request *requ
     if (!format->locate(file->memory, file->bytes, total, request, &file->layout, &reason))
         input_refused(file, &reason);
     file->rows_known = format->header || total != INPUT_UNKNOWN;
-    if (format == &input_npy)
+    if (format->grows)
         keep_header(file, request);
     input_values_follow(file);
     if (file->layout.stored.element_bytes > 0)

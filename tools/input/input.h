@@ -79,7 +79,11 @@ struct input_format {
     const char *name, *output; /* what it is called, and what is made of it unless an option says more */
     const char *ending;        /* of names of files; NULL: none means it */
     const char *begins;        /* of a file of several tables: how it begins, where a member is asked for; or NULL */
-    char delimiter;            /* of text, between its fields; 0: it is none */
+    /* Whether the file is one by its first bytes, where no option says its format; NULL: by the two above. */
+    bool (*guess)(struct input_file *file);
+    bool is_bare;   /* values alone, without a shape: any bytes, if it is asked for */
+    bool grows;     /* its header counts the rows, so that more may be appended */
+    char delimiter; /* of text, between its fields; 0: it is none */
     /* Formats whose values lie as in memory, after a header, have these two, and `open` is NULL. header() tells the
      * header's *bytes from the first `least` bytes of the file, which may have fewer; NULL: there is no header. */
     size_t least;
@@ -132,7 +136,7 @@ struct input_file {
 
     void *mapping; /* or NULL: of `size` bytes */
     void *memory;  /* or NULL */
-    void *header;  /* the layout.offset bytes before the data, if it is a .npy that is own or may grow; or NULL */
+    void *header;  /* the layout.offset bytes before the data, if the format grows, and it is own or may; or NULL */
     int fd;
     bool is_open;    /* fd is to be closed */
     bool is_regular; /* such a file can change while it is read; it was this before: */

@@ -186,8 +186,18 @@ static bool header_bytes(const struct input_file *file, size_t *bytes, struct in
                         *bytes, MOST);
 }
 
+static bool guess(struct input_file *file) {
+    input_peek(file, &input_npy);
+    const bool is_one = input_npy_recognise(file->memory, file->bytes);
+    if (!is_one && input_ends_in(file->name, ".npy"))
+        die(EX_DATAERR, "%s: is not a .npy file: it does not begin with \\x93NUMPY", file->name);
+    return is_one;
+}
+
 const struct input_format input_npy = {.name = "npy",
                                        .output = "npy",
+                                       .guess = guess,
+                                       .grows = true,
                                        .says_all = true,
                                        .least = INPUT_NPY_LEAST,
                                        .header = header_bytes,

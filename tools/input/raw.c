@@ -96,4 +96,10 @@ bool input_raw_has(struct table_layout *layout, size_t bytes, struct input_reaso
     return layout_finish(layout);
 }
 
-const struct input_format input_raw = {.name = "raw", .output = "raw", .locate = locate, .has = input_raw_has};
+static bool guess(struct input_file *file) {
+    (void)file;
+    return true;
+}
+
+const struct input_format input_raw = {
+    .name = "raw", .output = "raw", .guess = guess, .is_bare = true, .locate = locate, .has = input_raw_has};

@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "json.h"
 #include "memory.h"
@@ -144,7 +145,7 @@ void write_whole(struct atomic_file *file, const struct output_format *format, c
 
 void write_as(struct atomic_file *file, const struct output_format *format, const struct input_file *like,
               const void *data) {
-    if (!like->header || format != &output_npy)
+    if (!like->header || strcmp(like->format->name, format->name) != 0)
         write_header(file, format, &like->layout);
     else
         atomic_file_write(file, like->header, like->layout.offset);

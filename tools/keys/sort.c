@@ -61,17 +61,17 @@ static void start_values(struct sort_job *job) {
         return;
     keys_request_rest(&request, &job->budget);
     start(job, file, arguments->values, &request);
-    const bool raw = file->format == &input_raw;
-    if (!raw && arguments->value_bytes)
+    const bool is_bare = file->format->is_bare;
+    if (!is_bare && arguments->value_bytes)
         die(EX_USAGE, "%s: is no raw file, and says the size of a value itself: leave out --value-bytes", file->name);
-    job->value_bytes = !raw                     ? layout->columns * layout_element_bytes(layout)
+    job->value_bytes = !is_bare                 ? layout->columns * layout_element_bytes(layout)
                        : arguments->value_bytes ? arguments->value_bytes
                        : job->rows > 0          ? layout->bytes / job->rows
                                                 : 1;
     if (job->value_bytes == 0 || layout->bytes % job->value_bytes != 0 || layout->bytes / job->value_bytes != job->rows)
         die(EX_DATAERR, "%s: has %zu bytes, which are not one value for each of the %zu rows", file->name,
             layout->bytes, job->rows);
-    if (raw && !layout_set(layout, TABLE_U8, job->rows, job->value_bytes))
+    if (is_bare && !layout_set(layout, TABLE_U8, job->rows, job->value_bytes))
         die(EX_DATAERR, "%s: is beyond the address space", file->name);
 }
 

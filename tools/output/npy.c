@@ -49,4 +49,4 @@ bool output_npy_header_of(const struct table_layout *layout, char header[OUTPUT_
 
 static const char *const endings[] = {"npy", NULL};
 
-const struct output_format output_npy = {"npy", endings, 0, header, NULL, NULL, NULL};
+const struct output_format output_npy = {"npy", endings, 0, true, header, NULL, NULL, NULL};

@@ -16,7 +16,7 @@ static size_t no_header(const struct table_layout *layout, char header[OUTPUT_HE
 
 /* Values and nothing else. */
 static const char *const raw_endings[] = {"bin", "raw", NULL};
-const struct output_format output_raw = {"raw", raw_endings, 0, no_header, NULL, NULL, NULL};
+const struct output_format output_raw = {"raw", raw_endings, 0, false, no_header, NULL, NULL, NULL};
 
 /* What files of other formats are called. */
 static const char *const others[] = {

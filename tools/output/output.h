@@ -15,6 +15,7 @@ struct output_format {
     const char *name;
     const char *const *endings; /* of file names that mean it, without the point, in either case; NULL is the last */
     char delimiter;             /* of text, between its fields; 0: values are bytes */
+    bool says_rows;             /* before the values */
     /* Bytes before the values, up to OUTPUT_HEADER, and how many; they are known before the values are. */
     size_t (*header)(const struct table_layout *layout, char header[OUTPUT_HEADER]);
     /* Whether the file can have such a table; NULL: any. */

@@ -159,6 +159,6 @@ static void write_rows(struct atomic_file *file, const struct output_format *for
 static const char *const csv_endings[] = {"csv", NULL}, *const tsv_endings[] = {"tsv", NULL},
                          *const text_endings[] = {"txt", NULL};
 
-const struct output_format output_csv = {"csv", csv_endings, ',', NULL, check_names, write_names, write_rows},
-                           output_tsv = {"tsv", tsv_endings, '\t', NULL, check_names, write_names, write_rows},
-                           output_text = {"text", text_endings, ' ', NULL, check_names, write_names, write_rows};
+const struct output_format output_csv = {"csv", csv_endings, ',', false, NULL, check_names, write_names, write_rows},
+                           output_tsv = {"tsv", tsv_endings, '\t', false, NULL, check_names, write_names, write_rows},
+                           output_text = {"text", text_endings, ' ', false, NULL, check_names, write_names, write_rows};
