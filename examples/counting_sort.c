@@ -22,7 +22,7 @@ static void print_sorted(const uint8_t *keys, const uint32_t *ranks) {
         printf("%d%c", sorted[i], i + 1 < KEYS ? ' ' : '\n');
 }
 
-/* The bytes that each call wants are those of the same arguments. */
+/* Asks each call for its workspace with the arguments of the call. */
 static void as_on_a_stream(const table_view *keys, const table_view *counters) {
     table_pipeline_options count = {.backend = TABLE_BACKEND_CPU}, rank = count;
     check(table_digit_counts_workspace(keys, &digit, CHUNK, counters, &count, &count.workspace_bytes));

@@ -1,5 +1,5 @@
 /* A table that comes in pieces, as from a file that is larger than the memory. A state goes from each piece to the next
- * one, and the sums are those of the table as a whole, bit for bit, wherever it is cut.
+ * one, and the sums equal the whole table's, bit for bit, wherever it is cut.
  *
  * prints
  *

@@ -1,4 +1,4 @@
-/* The three stages by themselves: totals of each unit of 512 rows, what is before each unit, the sums of each unit. And
+/* The three stages by themselves: totals of each unit of 512 rows, the seed of each unit, the sums of each unit. And
  * the stream forms of the whole, which allocate nothing, of sums and of a recurrence.
  *
  * prints

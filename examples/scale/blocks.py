@@ -1,6 +1,6 @@
-"""What both programs do with the blocks of a table: the total of one, the sums of one, and what is left in a folder, so
-that a job that died goes on where it was. A file of these is there whole or not at all. Processes may die at any time;
-after a loss of power begin with an empty folder, since nothing waits for the disk."""
+"""What both programs do with the blocks of a table: the total of one, the sums of one, and the files in a folder by
+which a job that died goes on where it was. Each file is there whole or not at all. Processes may die at any time; after
+a loss of power begin with an empty folder, since nothing waits for the disk."""
 
 import argparse
 import os
@@ -56,7 +56,7 @@ def sums(values, before):
 
 
 class Folder:
-    """What is done: a file with the state of each block that was totalled, an empty file for each that was summed."""
+    """The work done: a file with the state of each block that was totalled, an empty file for each that was summed."""
 
     def __init__(self, path):
         self.path = path

@@ -61,7 +61,7 @@ class Job:
             print(text, flush=True)
 
     def phase(self, kind, call):
-        """Has this rank do `call(first, last, block)` for those of its blocks of which nothing is kept yet."""
+        """Calls `call(first, last, block)` for each block of this rank of which nothing is kept yet."""
         shown = self.comm.rank == 0 and (self.options.bar or os.isatty(2))
         phase = Phase(kind, len(self.own), 4 * self.options.columns, shown)
         blocks = self.folder.missing(kind, self.own)

@@ -19,7 +19,7 @@ struct array {
     Py_ssize_t shape[ARRAY_DIMS_MOST];
     Py_ssize_t stride[ARRAY_DIMS_MOST]; /* in bytes */
 
-    /* What is given back by array_close(), if any. */
+    /* Given back by array_close(), if any. */
     Py_buffer buffer;
     PyObject *capsule;
 };

@@ -33,7 +33,7 @@ PyObject *raise_status(table_status status) {
 
 PyObject *none_or(table_status status) { return status == TABLE_OK ? Py_NewRef(Py_None) : raise_status(status); }
 
-/* The most threads of all calls, and of those of one thread; -1: not said, or not yet read. */
+/* The most threads of all calls, and of one thread's calls; -1: not said, or not yet read. */
 static atomic_long limit = -1;
 static _Thread_local long limit_here = -1;
 

@@ -34,7 +34,7 @@ bool call_threads(unsigned *threads);
 /* What calls of this thread are limited to, whatever set_num_threads() says; -1: to nothing. Gives back what it was. */
 long call_limit(long most);
 
-/* The number of threads that an argument is; -1 for None, -2 and an exception for what is no such number. */
+/* The number of threads that an argument is; -1 for None, -2 and an exception for anything else. */
 long call_number(PyObject *threads);
 
 PyObject *core_limit_threads(PyObject *module, PyObject *threads);

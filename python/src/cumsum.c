@@ -90,7 +90,7 @@ static int parameter_of(PyObject *name) {
     return -1;
 }
 
-/* Sorts the arguments by parameter; what was not given stays NULL. */
+/* Sorts the arguments by parameter; those not given stay NULL. */
 static int read_arguments(PyObject **values, PyObject *const *arguments, Py_ssize_t count, PyObject *names) {
     if (count > POSITIONAL) {
         PyErr_Format(PyExc_TypeError, "cumsum() takes at most %d positional arguments, %zd were given", POSITIONAL,
@@ -164,7 +164,7 @@ static PyObject *run_at_once(const struct module_state *state, PyObject *const *
     const bool is_number = along != -1 || !PyErr_Occurred();
     PyObject *result = is_number ? library_run(state, library, objects, along, options) : NULL;
     if (!result && PyErr_Occurred() && !PyErr_ExceptionMatches(PyExc_MemoryError) && !call_was_ended())
-        PyErr_Clear(); /* what is wrong, the general way says in numpy's words */
+        PyErr_Clear(); /* the general way reports the error in numpy's words */
     return result;
 }
 

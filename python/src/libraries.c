@@ -1,5 +1,5 @@
-/* Libraries whose plain calls are made at once, a row for each: numpy; what has DLPack's exchange table, as
- * torch has; and CuPy, which has none, by the attributes that every version of it has. */
+/* Libraries whose plain calls are made at once, a row for each: numpy; any with DLPack's exchange table, such as torch;
+ * and CuPy, which has none, by the attributes that every version of it has. */
 #include "dlpack.h"
 #include "module.h"
 
@@ -262,7 +262,7 @@ static void *take_cupy(const void *context, size_t size, void **address) {
 static void release_cupy(void *taken) { Py_DECREF((PyObject *)taken); }
 
 static const struct library {
-    int type, current_device, empty; /* what is kept of it; empty 0: by DLPack */
+    int type, current_device, empty; /* places in module_state.kept; empty 0: by DLPack */
     int (*open)(const struct module_state *state, struct array *array, PyObject *object, enum use use);
 
     /* For arrays on CUDA. */

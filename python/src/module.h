@@ -31,13 +31,13 @@ enum {
     KEPT = TYPES + TABLE_BF16 + 1
 };
 
-/* What is kept once stays, so that threads may read it while others come to the same. */
+/* An object once kept stays, so that threads may read it while others make the same one. */
 struct module_state {
     PyObject *kept[KEPT];
     const struct dlpack_exchange *exchange; /* of TENSOR */
 };
 
-/* What is kept, with all that was kept before it. */
+/* A kept object; all that was kept before it is seen, too. */
 static inline PyObject *kept(const struct module_state *state, int which) {
     return __atomic_load_n(&state->kept[which], __ATOMIC_ACQUIRE);
 }
@@ -71,9 +71,9 @@ PyObject *core_cupy_is_here(PyObject *module, PyObject *arguments);
 struct library;
 const struct library *library_of(const struct module_state *state, PyObject *x);
 
-/* The running results of x, or with `a` its recurrence, in `out` or a new array of the library. What is not given is
- * NULL. NULL, perhaps with an exception, if the call is one for the general way, which knows what is not plain and
- * says what is wrong. */
+/* The running results of x, or with `a` its recurrence, in `out` or a new array of the library. Objects not given are
+ * NULL. Returns NULL, perhaps with an exception, if the call is one for the general way, which takes calls that are not
+ * plain and reports errors. */
 enum { OF_X, OF_OUT, OF_A, OF_START, OBJECTS };
 PyObject *library_run(const struct module_state *state, const struct library *library, PyObject *const *objects,
                       long axis, const table_scan_options *options);

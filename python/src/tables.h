@@ -27,7 +27,7 @@ size_t tables_calls(const struct tables *tables); /* of the library */
 bool tables_same_shape(const struct array *in, const struct array *out);
 
 /* What one call of the library gets for each table; carry rows lie side by side, table after table, and on a stream the
- * words for overflows, call after call, and for what was skipped. */
+ * words for overflows, call after call, and for counts of skipped values. */
 struct tables_run {
     table_scan_options options;
     bool on_stream;
@@ -57,7 +57,7 @@ struct tables_memory {
 /* Has the options name that much workspace, for which *taken is to be released, unless it is NULL. */
 bool memory_take(const struct tables_memory *memory, size_t bytes, table_scan_options *options, void **taken);
 
-/* Queues a call on run->options.stream. Its workspace is given back at once: who gets it next queues behind it. */
+/* Queues a call on run->options.stream. Its workspace is given back at once: its next user queues after this call. */
 table_status tables_queue(const struct tables *tables, struct tables_run *run, const struct tables_memory *memory);
 
 /* One call of a linear recurrence: of all tables of an array. h.type is 0 where no results are written. */

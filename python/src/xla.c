@@ -80,11 +80,11 @@ static void *aligned(void *memory) { return (char *)memory + (-(uintptr_t)memory
 
 enum kind { SCAN, RECURRENCE, SEGMENTS };
 
-/* What is asked of the library by one of the calls. */
+/* The arguments of one call of the library. */
 struct work {
     enum kind kind;
     struct tables tables;
-    struct tables_run run; /* its options are those of segments, too */
+    struct tables_run run; /* its options serve segments, too */
     struct recurrence recurrence;
     table_view in, out;
     table_segments segments;
@@ -119,7 +119,7 @@ static table_status run(struct work *work, bool on_stream) {
                       : table_segmented_prefix_sum)(&work->in, &work->out, &work->segments, &work->run.options);
 }
 
-/* XLA's memory is given back before the work that was queued is done: who gets it next queues behind that. */
+/* XLA's memory is given back before the work that was queued is done: its next user queues after that work. */
 static struct xla_error *queue(const struct xla_call *call, struct work *work) {
     table_scan_options *const options = options_of(work);
     struct xla_stream_get get = {.size = XLA_SIZE(struct xla_stream_get, stream), .context = call->context};

@@ -27,7 +27,7 @@ MPI = {
 
 
 def in_both_orders(*kinds):
-    """Those types, and those of more than a byte in the byte order that is not this machine's, too."""
+    """Those types, and any of more than a byte in the byte order that is not this machine's, too."""
     return [*kinds, *(np.dtype(kind).newbyteorder().str for kind in kinds if np.dtype(kind).itemsize > 1)]
 
 
@@ -185,7 +185,7 @@ def check_bits(call, kinds, shapes, names=CALLS, ways=WAYS, started=MODULES_CALL
 
 
 def stub_of(module):
-    """What the module's stub has for its users, by name: calls and classes. What is as another call is that one."""
+    """The public calls and classes of the module's stub, by name. An alias is the call that it names."""
     found = {}
     for node in ast.parse(pathlib.Path(module.__file__).with_suffix(".pyi").read_text()).body:
         if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
@@ -196,7 +196,7 @@ def stub_of(module):
 
 
 def keywords_of(options):
-    """The keywords of a class of _options.py, with those of the classes that it is made of."""
+    """The keywords of a class of _options.py, its base classes' among them."""
     stub = pathlib.Path(sys.modules["tuplescan"].__file__).with_name("_options.py")
     of = next(node for node in ast.parse(stub.read_text()).body if getattr(node, "name", None) == options)
     own = {node.target.id for node in of.body if isinstance(node, ast.AnnAssign)}
@@ -236,7 +236,7 @@ def parameters_of(module, thing):
 
 
 def check_examples(module, run=True):
-    """That what is public is as its stub and says what it does, with examples, which are run and show what comes."""
+    """That public names are as in the stub and documented, with examples, which are run and show their results."""
     stubs, documented = stub_of(module), []
     public = {name for name, thing in vars(module).items() if getattr(thing, "__module__", "") == module.__name__}
     assert {name for name in public if name[0] != "_"} <= set(stubs)

@@ -386,7 +386,7 @@ def check_states(lib):
 
 
 def check_no_copy(lib):
-    """What is large is read and written where it lies: beyond the result only workspace is taken."""
+    """Large arrays are read and written where they lie: beyond the result only workspace is taken."""
     x = lib.put(np.ones((1 << 22, 8), "f4"))
     out = lib.put(np.zeros((1 << 22, 8), "f4"))
     tuplescan.cumsum(x, out=out)

@@ -73,7 +73,7 @@ def check_state(seed):
     for piece in (slice(0, 7_777), slice(7_777, 20_000)):
         part = own(x[piece], seed)
         same_bits(tuplescan.mpi.cumsum(x[piece][part], state=state), whole[piece][part])
-    # Rank 0's alone goes on, and only those that are given are left behind.
+    # The sum goes on from rank 0's state alone, and only given states are advanced.
     rest = x[20_000:]
     part = own(rest, seed + 2)
     given = state if comm.rank == 0 else tuplescan.State() if comm.rank == 1 else None

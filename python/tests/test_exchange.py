@@ -58,7 +58,7 @@ def test_dlpack_alone():
 
 
 def test_strides_that_are_left_out():
-    """As those of ctypes' arrays are."""
+    """As ctypes' arrays leave them out."""
     table = (ctypes.c_double * 3 * 4)(*[(1, 2, 3)] * 4)
     out = np.zeros((4, 3))
     assert _core.scan(table, out, 0, 0, None, None) is None

@@ -186,7 +186,7 @@ def map_to(kind, values):
 
 
 def as_list(column):
-    """With None for what is missing."""
+    """With None for missing values."""
     values = column.to_pylist() if hasattr(column, "to_pylist") else list(column)
     return [None if repr(value) in ("None", "nan", "np.float64(nan)", "<NA>", "masked") else value for value in values]
 
@@ -392,7 +392,7 @@ def test_overflow_of_groups_is_the_first_of_the_frame():
 
 
 def test_keys_of_each_kind():
-    """What is equal is one key, and so is what is missing."""
+    """Equal values are one key, and so are missing ones."""
     pandas, pyarrow = pytest.importorskip("pandas"), pytest.importorskip("pyarrow")
     nan = np.nan
     text, numbers = ["a", "b", "a", None, "b", None], [nan, 0.0, nan, 2.0, -0.0, 2.0]

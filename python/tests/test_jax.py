@@ -342,7 +342,7 @@ def test_options_of_plain_calls(as_on_cuda, monkeypatch):
 
 @pytest.mark.parametrize("as_on_cuda", [False, True])
 def test_types_of_plain_calls(as_on_cuda, monkeypatch):
-    """Those that JAX has, in host memory and traced; what is checked is the type that is given."""
+    """JAX's own types, in host memory and traced; overflow is checked in the type of the result."""
     if as_on_cuda:
         monkeypatch.setattr("tuplescan._libraries._Jax.on_host", lambda library, x: False)
     with jax.enable_x64(False):

@@ -1,4 +1,4 @@
-"""What is around the functions: references, documents, stubs, the command."""
+"""Around the functions: references, documents, stubs, the command."""
 
 import importlib
 import gc
@@ -89,7 +89,7 @@ def test_no_leaks(number):
     for _ in range(50):
         call()
     gc.collect()
-    for _ in range(2):  # what is made once, even late, is no leak
+    for _ in range(2):  # objects made once, even late, are no leak
         bytes_before, _ = tracemalloc.get_traced_memory()
         for _ in range(1000):
             call()
@@ -252,7 +252,7 @@ def test_first_calls_of_threads_together():
 
 
 def threads_while(call):
-    """The most threads at a time that the call adds to those of the process."""
+    """The most threads at a time that the call adds to the process."""
 
     def look():
         while not over.is_set():
@@ -264,7 +264,7 @@ def threads_while(call):
     try:
         while not seen:
             pass
-        for _ in range(20):  # on a busy machine nobody looks while a call lasts
+        for _ in range(20):  # on a busy machine look() may miss a call
             call()
     finally:
         over.set()

@@ -1,4 +1,4 @@
-"""Linear recurrences and what is made of them, beside plain loops, and beside pandas and scipy where these are."""
+"""Linear recurrences and the calls made of them, beside plain loops, and beside pandas and scipy where these are."""
 
 import functools
 import importlib

@@ -1,4 +1,4 @@
-"""examples/scale, small: by workers of dask and by ranks of MPI, with one that dies; what is kept is gone on with."""
+"""examples/scale, small: by workers of dask and ranks of MPI, one of which dies; the rest goes on from kept files."""
 
 import os
 import pathlib

@@ -382,7 +382,7 @@ TRANSFORMS = {
 }
 
 
-# What is transformed: the same by torch, and by this package.
+# Pairs of calls to transform: torch's, and this package's.
 TRANSFORMED = [
     (lambda x: x.cumsum(0), tuplescan.torch.cumsum),
     (lambda x: x.cumsum(0), lambda x: torch.ops.tuplescan.cumsum(x, 0, None, False, False)),

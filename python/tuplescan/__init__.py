@@ -43,7 +43,7 @@ __all__ = [
     "set_num_threads",
 ]
 
-# Where what is imported when it is first asked for is, and numpy with it.
+# The modules of names that are imported when first asked for, and numpy with them.
 _FROM = {
     "_calls": ("column_totals", "cummax", "cummin", "cumprod", "cumulative_sum", "linear_recurrence",
                "nancumsum"),  # fmt: skip

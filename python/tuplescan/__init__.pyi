@@ -68,7 +68,7 @@ def cummax(
     x: Any, axis: _Axis = 0, dtype: Any = None, out: Any = None, *, return_rows: bool = False, **options: Unpack[Scan]
 ) -> Any: ...
 
-# Arguments and results are those of cummax().
+# Arguments and results as for cummax().
 cummin = cummax
 
 # Products have no rows.

@@ -117,7 +117,7 @@ def sum_piece(x, out, start, options, memory=None):
         first = first or found
         row = None  # the state has it
         if options.exclusive and operation in (MAXIMUM, MINIMUM) and dtype.kind in "iu" and adding != dtype:
-            np.clip(sums, np.iinfo(dtype).min, np.iinfo(dtype).max, out=sums)  # what comes before all is beyond them
+            np.clip(sums, np.iinfo(dtype).min, np.iinfo(dtype).max, out=sums)  # the identity is beyond them
         wrapped = sums if adding == dtype or out.dtype == dtype else sums.astype(dtype)
         np.copyto(out[i : i + len(part)], wrapped, casting="unsafe")
     return first
@@ -228,12 +228,12 @@ def like_subclass(x, sums):
 
 
 def without_mask(x, operation=SUM):
-    """x with what changes nothing for what is masked."""
+    """x with the identity in masked places."""
     return np.asarray(x.filled(identity(operation, x.dtype.name)) if isinstance(x, np.ma.MaskedArray) else x)
 
 
 def _of_masked(x, options):
-    """As numpy.ma has it: what is masked counts nothing and stays masked."""
+    """As numpy.ma has it: masked values count nothing and stay masked."""
     out, axis, offsets = options.out, options.axis, options.offsets
     sums = of_numpy(without_mask(x, options.operation), options)
     mask = np.ma.getmask(x)
@@ -248,7 +248,7 @@ def _of_masked(x, options):
 
 
 def _without_nan(x, options):
-    """x, with the NaNs replaced that cannot be skipped while summing: what has none, or is converted before."""
+    """x, with its NaNs replaced where summing cannot skip them: in complex x, or before a conversion to integers."""
     if x.dtype.kind in "biu":
         options.skip_nan = False
     elif x.dtype.kind == "c" or options.dtype.kind in "biu":
@@ -288,7 +288,7 @@ def _of_offsets(x, axis, options):
     shape, first, behind = offsets_of(x.shape, axis)
     result, state = np.empty(shape, options.dtype), options.state
     known = isinstance(state, State)
-    with state._lock if known else contextlib.nullcontext():  # nobody sums between these two
+    with state._lock if known else contextlib.nullcontext():  # no other call sums between these two
         initial = state.sums() if known and state.dtype is not None else None
         options.axis, options.out, options.offsets = axis, result[behind], False
         of_numpy(x, options)
@@ -297,7 +297,7 @@ def _of_offsets(x, axis, options):
 
 
 def of_numpy(x, options):
-    """What is asked for of x, which is what numpy.asarray() takes."""
+    """The results asked for, of an x that numpy.asarray() takes."""
     if options.stream is not None:
         raise ValueError("stream: is for arrays on CUDA")
     if isinstance(x, np.ma.MaskedArray):

@@ -96,7 +96,7 @@ def column_totals(x, dtype=None, *, start=None, state=None, threads=None):
     Parameters
     ----------
     x : array of shape (n, ...)
-        What is masked counts 0; frames and columns that miss a value are refused.
+        Masked values count 0; frames and columns that miss a value are refused.
 
     Returns
     -------
@@ -175,7 +175,7 @@ def linear_recurrence(a, b, axis=0, out=None, *, exclusive=False, reverse=False,
     Parameters
     ----------
     a : array that broadcasts to b's shape
-        A number, a row, a column or a coefficient for each value. 0 lets nothing of what is before it through.
+        A number, a row, a column or a coefficient for each value. 0 lets nothing from before it through.
     b : array of at least one dimension
         Floats of 16 to 64 bits; integers are converted to float64. On CUDA it stays there.
     exclusive : bool

@@ -52,7 +52,7 @@ def _has_gaps(x):
 
 
 def refuse_missing(x, call, way=""):
-    """Refuses what numpy.asarray() would lose or make NaN: what is missing in x, or in what a list or tuple has."""
+    """Refuses missing values in x, or in lists and tuples: numpy.asarray() would lose them or make them NaN."""
     parts = [x]
     for _ in range(_LISTS_IN_LISTS_MOST):
         types = set(map(type, parts))

@@ -123,7 +123,7 @@ class _OnHost:
 
 
 class NumPy(_OnHost):
-    """What is asked of a library beside its calls, for numpy's arrays; others differ in it."""
+    """A library's answers beside its calls, for numpy's arrays; subclasses differ in them."""
 
     space = np
 
@@ -316,8 +316,8 @@ def _stream_number(stream):
 
 
 class _Work:
-    """A sum on CUDA, prepared: x along an axis as the library takes it, the names of the types of the sums, of what is
-    added and of what the library writes, and the row that the sums begin with."""
+    """A sum on CUDA, prepared: x along an axis as the library takes it, the names of the types of the sums, of the
+    added values and of the library's results, and the row that the sums begin with."""
 
     def __init__(self, library, x, axis, options):
         self.rest = tuple(x.shape[:axis]) + tuple(x.shape[axis + 1 :])
@@ -339,7 +339,7 @@ class _Work:
 
 
 class _OnCuda(_OnHost):
-    """Libraries with arrays on CUDA; what differs between them are the methods behind these. Types have their names."""
+    """Libraries with arrays on CUDA; they differ in the methods after these. Types have their names."""
 
     def cumsum(self, x, options):
         if not self.on_cuda(x):
@@ -589,7 +589,7 @@ class _Torch(_OnCuda):
     def common_type(self, a, b):
         try:
             return str(self.space.promote_types(a.dtype, b.dtype)).removeprefix("torch.")
-        except RuntimeError:  # it promotes no unsigned integers but those of 8 bits
+        except RuntimeError:  # it promotes unsigned integers of 8 bits alone
             return np.result_type(self.name_of(a), self.name_of(b)).name
 
     def types_for(self, x, options):

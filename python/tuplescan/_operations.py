@@ -41,7 +41,7 @@ def before(space, x, axis, reverse, first=0):
 
 
 def of_coefficients(space, tangents, h, axis, reverse, shifted, first=0):
-    """What tangents of the coefficients of a recurrence add to those of b, where the results are h."""
+    """What tangents of a recurrence's coefficients add to b's tangents, where the results are h."""
     if shifted:
         return before(space, tangents * h, axis, reverse)
     return tangents * before(space, h, axis, reverse, first)

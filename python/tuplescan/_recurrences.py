@@ -1,4 +1,4 @@
-"""What is made of linear recurrences: moving averages, discounted returns, filters of one pole."""
+"""Calls made of linear recurrences: moving averages, discounted returns, filters of one pole."""
 
 import numpy as np
 
@@ -47,7 +47,7 @@ def ewm_mean(x, alpha=None, axis=0, *, span=None, halflife=None, com=None, adjus
     adjust : bool
         Divide by the sum of the weights so far. False: y[i] = (1 - alpha) * y[i - 1] + alpha * x[i], from y[0] = x[0].
     ignore_na : bool
-        Weights are those of the values alone. False: a place whose value is missing counts as one step, too.
+        Weights count the values alone. False: a place whose value is missing counts as one step, too.
 
     Examples
     --------
@@ -69,8 +69,8 @@ def ewm_mean(x, alpha=None, axis=0, *, span=None, halflife=None, com=None, adjus
 
 
 def _means(library, x, alpha, adjust, ignore_na):
-    """Means down the first axis. Where a value is missing the last mean stays, and before all values it is NaN. What is
-    remembered from row to row are recurrences: sums, weights, and how much the last mean still weighs."""
+    """Means down the first axis. Where a value is missing the last mean stays, and before all values it is NaN.
+    Recurrences down the rows: the sums, the weights, and how much the last mean still weighs."""
     where, keep, missing = library.space.where, 1 - alpha, library.space.isnan(x)
 
     def recur(a, b, **options):

@@ -61,7 +61,7 @@ def _behind_fork():
 
 
 def _in_child():
-    """With locks that nobody has: those of states that were made meanwhile may have owners that are not here."""
+    """Gives all states new locks: a state made meanwhile may have a lock whose owner is not here."""
     _at_fork.clear()
     for reference in _states.valuerefs():
         if (state := reference()) is not None:
@@ -79,9 +79,9 @@ class State:
     piece by piece has the bits of the sums of the whole, floats included.
 
     A state is for sums of one type and one number of columns: all places of the axes after the first, as one row. Its
-    type is the one in which is added: float32 for sums of float16, 64-bit integers for those of 8 and 16 bits. It takes
-    64 bytes, and 131 rows of floats or 2 rows of integers. It can be pickled between pieces and copied. Threads that
-    use one state wait for each other.
+    type is the one in which is added: float32 for sums of float16, 64-bit integers for 8- and 16-bit ones. It takes 64
+    bytes, and 131 rows of floats or 2 rows of integers. It can be pickled between pieces and copied. Threads that use
+    one state wait for each other.
 
     Ranges: a state that State.begin() makes may begin at any row. column_totals() feeds it, and join() puts it after
     the rows before it. Parts of a table can so be summed in any order, and anywhere.
@@ -162,7 +162,7 @@ class State:
 
         Parameters
         ----------
-        saved : bytes, or what has a buffer of them
+        saved : bytes, or an object with a buffer of them
             A ValueError if any byte is damaged, missing or too many.
 
         Examples

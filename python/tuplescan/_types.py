@@ -1,4 +1,4 @@
-"""The types that are summed, by numpy's names and the numbers of C's enum table_type; and what is computed of them."""
+"""The types that are summed, by numpy's names and the numbers of C's enum table_type; and the options of a call."""
 
 import dataclasses
 import functools
@@ -17,7 +17,8 @@ BFLOAT16 = 13
 # Those in which sums are kept.
 KEPT = frozenset(np.dtype(name) for name in ("u4", "u8", "i4", "i8", "f4", "f8"))
 
-# How rows are joined, by C's enum table_operation. What has not the type of its sums by default has that of its values.
+# How rows are joined, by C's enum table_operation. By default _OF_THEIR_OWN_TYPE have the values' type, others the
+# sums'.
 SUM, MAXIMUM, MINIMUM, PRODUCT, RECURRENCE = range(5)
 _OF_THEIR_OWN_TYPE = (MAXIMUM, MINIMUM)
 _RESULTS = ("sums", "maxima", "minima", "products")
@@ -34,8 +35,8 @@ def identity(operation, name):
     return greatest if operation == MINIMUM else least
 
 
-# What is added up, or multiplied, in another type than results have where C has no such results: integers of 8 and 16
-# bits in 64, which wraps alike.
+# Types of results that C does not have, and the wider ones in which values are added up or multiplied: 64 bits for
+# integers of 8 and 16, which wraps alike.
 _WIDER = {np.dtype(of): np.dtype(by) for of, by in {"?": "i8", "i1": "i8", "i2": "i8", "u1": "u8", "u2": "u8"}.items()}
 
 # Complex numbers are two columns of floats.
@@ -158,7 +159,7 @@ class Options:
         )
 
     def given(self, *without):
-        """The names of what is asked for, as its callers know them."""
+        """The names of the given options, as callers know them."""
         values = {
             "out": self.out,
             "start": self.start,

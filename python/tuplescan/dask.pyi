@@ -4,12 +4,12 @@ from numpy.typing import DTypeLike
 
 from ._options import Started
 
-# A dask.array.Array gives one: Any, so that who reads stubs need not have dask.
+# A dask.array.Array gives one: Any, so that readers of stubs need no dask.
 def cumsum(
     x: Any, axis: SupportsIndex = 0, dtype: DTypeLike | None = None, **options: Unpack[Started]
 ) -> Any: ...
 
-# Arguments and results are those of cumsum().
+# Arguments and results as for cumsum().
 nancumsum = cumsum
 cummax = cumsum
 cummin = cumsum

@@ -179,7 +179,7 @@ def _about(name):
 
 
 def _prepared(column, dtype, shape, operation):
-    """The type of its sums. What is missing counts as nothing: -0.0 changes no sum."""
+    """The type of its sums. Missing values count as nothing: -0.0 changes no sum."""
     values = column.values
     if values.ndim != 1 or values.shape != shape:
         raise ValueError(f"has the shape {values.shape}, and the first one {shape}")
@@ -193,7 +193,7 @@ def _prepared(column, dtype, shape, operation):
 
 
 def _gaps_of_sums(gaps, exclusive, reverse):
-    """Where sums are missing that do not skip what is missing: from there on."""
+    """Where sums that skip no gap are missing: from the first gap on."""
     ahead = gaps[::-1] if reverse else gaps
     gone = np.logical_or.accumulate(ahead)
     if exclusive:
@@ -299,7 +299,7 @@ class _Groups:
         return sums.take(self.places, 0), found and self._first(found, values, options)
 
     def _first(self, found, values, options):
-        """What was found is the first of its group: goes on among the rows of all groups ahead of it."""
+        """The overflow found is the first of its group: goes on among the rows of all groups ahead of it."""
         order, codes = self.order, self.codes
         while found:
             row, column = int(order[found[0]]), found[1]
@@ -314,7 +314,7 @@ class _Groups:
 
 
 def _codes_of(keys):
-    """Whole numbers, the same for equal keys; of what is missing, too."""
+    """Whole numbers, the same for equal keys, missing ones too."""
     of, dtype = str(kind_of(keys)), getattr(keys, "dtype", None)
     if of.startswith("pandas") and not (isinstance(dtype, np.dtype) and dtype.kind in "iub"):
         import pandas
@@ -406,15 +406,15 @@ def _of_an_operation(name, operation):
         dtype : dtype, optional
             The type of all sums. By default each column's own, as tuplescan.cumsum() has it.
         by : name of a column, or array of a key for each row, optional
-            Sum the rows of each key by themselves, in the order that they have; what is missing is a key of its own.
+            Sum the rows of each key by themselves, in the order that they have; missing values are a key of their own.
             The column that is named has no sums. Not with start and state.
         start : scalar or array with a value for each column, optional
             What the sums begin with, in the order of the columns, whatever their names are.
         state : State, optional
             Go on from the rows that it has summed, and leave it after the last one. All sums must have one type.
         skipna : bool
-            What is missing counts as nothing, and its place has no sum; False: nor has any place from there on. Missing
-            are nulls, NA, what is masked, and NaN in pandas' columns of numpy's types. Elsewhere NaN is a value.
+            A missing value counts as nothing, and its place has no sum; False: nor has any place from there on. Missing
+            are nulls, NA, masked values, and NaN in pandas' columns of numpy's types. Elsewhere NaN is a value.
 
         Returns
         -------

@@ -27,7 +27,7 @@ def cumsum(
     frame: _Frame, dtype: DTypeLike | None = None, *, by: Any = None, skipna: bool = True, **options: Unpack[Checked]
 ) -> _Frame: ...
 
-# Arguments and results are those of cumsum().
+# Arguments and results as for cumsum().
 cummax = cumsum
 cummin = cumsum
 cumprod = cumsum

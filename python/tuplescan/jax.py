@@ -28,7 +28,7 @@ for _handler, (_target, _platform) in zip(
 ):
     jax.ffi.register_ffi_target(_target, _handler, platform=_platform)
 
-# What is added up, or multiplied, in another type than the results have.
+# Types of results, and the wider ones in which values are added up or multiplied.
 _ADDED_IN = {"bool": "int32", "int8": "int32", "int16": "int32", "uint8": "uint32", "uint16": "uint32"}  # fmt: skip
 
 
@@ -42,7 +42,7 @@ def _axes_of(array, shape, axis):
 
 def _partitioned(call, count):
     """The call of so many arrays, sharded as the last one that is like the result, but whole along the axis. Rows are
-    cut nowhere: XLA gathers what is sharded along the axis."""
+    cut nowhere: XLA gathers arrays that are sharded along the axis."""
 
     def of_options(*arguments):
         return call(*arguments[:-1], **dict(arguments[-1]))
@@ -108,7 +108,7 @@ def _primitive(name, call, counts):
 
     @primitive.def_impl
     def run(*arrays, **options):
-        with jax.disable_jit(False):  # without it, what is jitted would come back here
+        with jax.disable_jit(False):  # else the jitted call would come back here
             return jitted(**options)(*arrays)
 
     return primitive
@@ -427,7 +427,7 @@ cummax, cummin, cumprod = of_each_operation(
 
 def linear_recurrence(a, b, axis=0, *, exclusive=False, reverse=False, start=None):
     """The linear recurrence h[i] = a[i] * h[i - 1] + b[i] along an axis: tuplescan.linear_recurrence(), where cumsum()
-    works, sharded arrays among them. All else is as in tuplescan.linear_recurrence(), and errors are those of cumsum().
+    works, sharded arrays among them. All else is as in tuplescan.linear_recurrence(), errors as in cumsum().
 
     Its gradient is one more recurrence, from the other end. Integers are converted to JAX's default type. float16 and
     bfloat16 recur in float32, with coefficients in float32, and each result is rounded.

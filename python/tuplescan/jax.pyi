@@ -9,12 +9,12 @@ def cumsum(
     x: ArrayLike, axis: SupportsIndex | None = 0, dtype: Any = None, **options: Unpack[Started]
 ) -> jax.Array: ...
 
-# Arguments and results are those of cumsum().
+# Arguments and results as for cumsum().
 nancumsum = cumsum
 
 def cummax(x: ArrayLike, axis: SupportsIndex | None = 0, dtype: Any = None, **options: Unpack[Ways]) -> jax.Array: ...
 
-# Arguments and results are those of cummax().
+# Arguments and results as for cummax().
 cummin = cummax
 cumprod = cummax
 

@@ -1,13 +1,13 @@
 """Sums, maxima, minima, products and recurrences of an array whose rows are spread over the ranks of an MPI
 communicator, with the bits of one process that has them all. mpi4py is imported by the calls, and is no requirement.
 
-The array is the rows of rank 0, followed by those of rank 1, and so on; any rank may have any number of rows, 0 too.
-All calls are collective. What ranks tell each other are pickled States, 64 bytes and 131 rows of floats or 2 rows of
-integers, as often as the number of ranks has binary digits; each rank's rows are read twice.
+The array is the rows of rank 0, followed by rank 1's, and so on; any rank may have any number of rows, 0 too. All calls
+are collective. What ranks tell each other are pickled States, 64 bytes and 131 rows of floats or 2 rows of integers, as
+often as the number of ranks has binary digits; each rank's rows are read twice.
 
-Of `start` and `state` those of the rank that the sum begins with alone are read: rank 0, or with `reverse` the last
-one. Every state that is given is left after the last row of all. An error on any rank is raised on all of them, with a
-note of whose it is.
+`start` and `state` are read only on the rank that the sum begins with: rank 0, or with `reverse` the last one. Every
+state that is given is left after the last row of all. An error on any rank is raised on all of them, with a note of
+whose it is.
 """
 
 import dataclasses

@@ -5,7 +5,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from . import State
 from ._options import Checked, Continued
 
-# comm is an mpi4py.MPI.Intracomm: Any, so that who reads stubs need not have MPI.
+# comm is an mpi4py.MPI.Intracomm: Any, so that readers of stubs need no MPI.
 def cumsum(
     x: ArrayLike,
     dtype: DTypeLike | None = None,
@@ -15,7 +15,7 @@ def cumsum(
     **options: Unpack[Checked],
 ) -> NDArray[Any]: ...
 
-# Arguments and results are those of cumsum().
+# Arguments and results as for cumsum().
 cummax = cumsum
 cummin = cumsum
 cumprod = cumsum

@@ -371,7 +371,7 @@ def _nobody_asks(x):
 
 def _without_operator(*arguments):
     """Whether the results are all that is wanted, so that they can be made without the operator, which takes some 20
-    us. Written out, since what is asked here is what a call of tuplescan.torch takes more than one of tuplescan."""
+    us. Written out, since these questions are all that a call of tuplescan.torch costs beyond one of tuplescan."""
     if _is_compiling() or _transforms_active() or _is_tracing() or _autocasts():
         return False
     if getattr(forward_ad, "_current_level", 0) >= 0 or _dispatch_modes() or _function_modes():
@@ -413,8 +413,8 @@ def cumsum(x, dim=0, dtype=None, *, exclusive=False, reverse=False, start=None):
     """Running sums along a dimension: torch.cumsum() with the first one as the default. All else is as in
     tuplescan.cumsum().
 
-    Float sums have the same bits on every machine, on the CPU and on CUDA. Those of float16 and bfloat16 are added in
-    float32, then rounded. Nothing waits: on CUDA the work is queued on torch's current stream.
+    Float sums have the same bits on every machine, on the CPU and on CUDA. float16 and bfloat16 are added in float32,
+    then rounded. Nothing waits: on CUDA the work is queued on torch's current stream.
 
     Parameters
     ----------
@@ -561,8 +561,8 @@ def linear_recurrence(a, b, dim=0, *, exclusive=False, reverse=False, start=None
     """The linear recurrence h[i] = a[i] * h[i - 1] + b[i] along a dimension: tuplescan.linear_recurrence(). All else is
     as in cumsum().
 
-    Gradients are those of `a`, `b` and `start`: one more recurrence, from the other end. float16 and bfloat16 recur in
-    float32, with coefficients in float32, and each result is rounded.
+    `a`, `b` and `start` have gradients: one more recurrence, from the other end. float16 and bfloat16 recur in float32,
+    with coefficients in float32, and each result is rounded.
 
     Parameters
     ----------

@@ -9,14 +9,14 @@ def cumsum(
     x: torch.Tensor, dim: int = 0, dtype: torch.dtype | None = None, **options: Unpack[Started]
 ) -> torch.Tensor: ...
 
-# Arguments and results are those of cumsum().
+# Arguments and results as for cumsum().
 nancumsum = cumsum
 
 def cummax(
     x: torch.Tensor, dim: int = 0, dtype: torch.dtype | None = None, **options: Unpack[Ways]
 ) -> torch.Tensor: ...
 
-# Arguments and results are those of cummax().
+# Arguments and results as for cummax().
 cummin = cummax
 cumprod = cummax
 
