@@ -45,7 +45,7 @@ static void expect_sound(const struct table_layout *layout, size_t count) {
     expect(strlen(shape) + 1 < sizeof shape);
 }
 
-/* What is taken of each element lies in it, and the columns are what is taken. */
+/* The parts taken of each element lie in it, and make up the columns. */
 static void expect_stored(const struct table_layout *layout) {
     const struct layout_stored *stored = &layout->stored;
     size_t taken = 0;

@@ -1,7 +1,7 @@
-/* How far recurrences and running products are from exact ones, beside those of loops: prints the tables of
- * docs/recurrences.md, in units of the last place of the sum of the terms' magnitudes (2^-24 in f32, 2^-53 in f64),
- * root mean square and worst, and fails where the root mean square is above what stands there. Exact is __float128, or
- * what long double has. */
+/* How far recurrences and running products are from exact ones, beside loops: prints the tables of docs/recurrences.md,
+ * in units of the last place of the sum of the terms' magnitudes (2^-24 in f32, 2^-53 in f64), root mean square and
+ * worst, and fails where the root mean square is above what stands there. Exact is __float128, or what long double
+ * has. */
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>

@@ -5,7 +5,7 @@ bits that the C reference and the library must give.
     recurrence_tree.py --write FILE    writes FILE anew
 
 A line of the file is: type, kind of table or "product", rows, columns, and checksums of the inclusive results and of
-the exclusive ones. The tables are those of tests/support/recurrence.c."""
+the exclusive ones. tests/support/recurrence.c makes the same tables."""
 import ctypes
 import ctypes.util
 import math

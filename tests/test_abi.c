@@ -1,5 +1,5 @@
-/* What a program that was compiled with these headers relies on: the sizes of structs, what is reserved in them, and
- * the version. docs/versioning.md has the rules. */
+/* What a program that was compiled with these headers relies on: the sizes of structs, their reserved members, and the
+ * version. docs/versioning.md has the rules. */
 #include "support/refusal.h"
 
 /* Sizes where pointers have 64 bits. A field that is added is taken out of `reserved`, so that none of them changes. */

@@ -1,5 +1,4 @@
-/* Several tables in one call: what is refused, and what is particular to them. Their sums are a form of
- * test_pieces.c. */
+/* Several tables in one call: refusals, and cases particular to them. Their sums are a form of test_pieces.c. */
 #include <fenv.h>
 
 #include "support/refusal.h"

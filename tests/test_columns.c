@@ -1,4 +1,4 @@
-/* Columns that lie apart: what is refused, and what is particular to them. Their sums are a form of test_pieces.c. */
+/* Columns that lie apart: refusals, and cases particular to them. Their sums are a form of test_pieces.c. */
 #include <time.h>
 
 #include "support/refusal.h"
@@ -64,7 +64,7 @@ TEST(test_errors) {
 #undef RIGHT
 }
 
-/* Rows without columns: what is wrong is refused as ever, a state counts them, and the report says who did. */
+/* Rows without columns: errors are refused as ever, a state counts them, and the report names the backend. */
 TEST(test_no_columns) {
     _Alignas(TABLE_STATE_ALIGNMENT) static unsigned char kept[4096];
     const table_columns none = {NULL, 0, 7, TABLE_U64};

@@ -4,8 +4,8 @@ empty folder of its own, from top to bottom. Usage: test_documents.py SOURCE BUI
     ```sh                     commands. Those with `--backend cuda` are run as if there were no GPU, and must end with
                               69, which a wrong option does not
     <!-- not run: gpu -->     before a ```sh: these commands need a gpu, mpi, root or minutes, or are run if
-                              the command reads safetensors. They are listed; those of
-                              `tuplescan bench` are checked with --help after them, and other subcommands may not be
+                              the command reads safetensors. They are listed;
+                              `tuplescan bench` is checked with --help after it, and other subcommands may not be
                               here
     Save this as `NAME`       and then a ```c: that file
     ```text                   what the commands before it print on standard output
@@ -13,7 +13,7 @@ empty folder of its own, from top to bottom. Usage: test_documents.py SOURCE BUI
     `tuplescan bench ...`     a command in a sentence is run, too, if it has an option. A benchmark is run with --quick:
                               what all tables take, minutes, is shown nowhere
 
-Commands anywhere else, such as in an indented block, are an error: nobody would run them here."""
+Commands anywhere else, such as in an indented block, are an error: they would not be run here."""
 import os
 import re
 import shlex

@@ -86,7 +86,7 @@ TEST(test_shapes) {
     WRONG(all, SHAPE, "5", call.out.columns = COLUMNS + 1);
 }
 
-/* What is said of the next row means nothing where there is none. */
+/* The stride to the next row means nothing where there is none. */
 TEST(test_strides_of_no_next_row) {
     static const ptrdiff_t strides[] = {1, -1, COLUMNS - 1, PTRDIFF_MAX, PTRDIFF_MIN};
     for (size_t i = 0; i < sizeof strides / sizeof *strides; i++)
@@ -109,7 +109,7 @@ TEST(test_strides_of_no_next_row) {
             }
 }
 
-/* Nor where there are no columns; a sanitizer sees what is made of it. */
+/* Nor where there are no columns; a sanitizer sees any use of it. */
 TEST(test_strides_without_columns) {
     static const ptrdiff_t strides[] = {PTRDIFF_MAX, PTRDIFF_MIN, -PTRDIFF_MAX / 2};
     for (int i = 0; i < 6; i++) {

@@ -174,7 +174,7 @@ TEST(test_nothing_taken) {
     assert_true(rows[0] == INT64_MIN);
 }
 
-/* What is wrong in a call that is right but for that. */
+/* Calls with one error each. */
 TEST(test_refusals) {
     static int32_t in[8], extremes[8];
     static int64_t rows[10], carry[4];

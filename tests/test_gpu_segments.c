@@ -11,7 +11,7 @@ static size_t table_rows(void) { return run_small() ? 3001 : 200003; }
 static size_t table_cells(void) { return table_rows() * COLUMNS; }
 static int replays(void) { return run_small() ? 15 : 150; } /* of each kind of results */
 
-/* What is on the device, and what the host has of it. */
+/* The device's arrays, and the host's copies. */
 static float *values, *sums, *expected, *device_values, *device_sums;
 static int64_t given[MOST + 1], *device_given;
 static uint64_t count, *device_words; /* found, wrong, count */

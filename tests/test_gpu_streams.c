@@ -203,9 +203,9 @@ static void turn_count_over(size_t used) {
     free(held);
 }
 
-/* A workspace may hold anything, and be used for something else between two replays. What is captured is a table whose
- * tiles go in one wave, which counts its replays there; between them another table is scanned in the same workspace,
- * or it is filled, all of it or its first words or the others, or its count is turned over. */
+/* A workspace may hold anything, and be used for something else between two replays. The captured table's tiles go in
+ * one wave, which counts its replays there; between them another table is scanned in the same workspace, or it is
+ * filled, all of it or its first words or the others, or its count is turned over. */
 TEST(test_graph_any_workspace) {
     enum { USED = 1 << 20 };
     const size_t rows = table_rows() * 3 / 10, other_rows = table_rows() / 5;
@@ -438,8 +438,8 @@ TEST(test_rows_far_apart) {
     assert_int_equal(munmap(values, bytes), 0);
 }
 
-/* A call that succeeds leaves the detail of an earlier failure as it is, also where the pass that is tried first does
- * not do what is asked for. */
+/* A call that succeeds leaves the detail of an earlier failure as it is, also where the pass that is tried first
+ * refuses the call. */
 TEST(test_detail_of_success) {
     float *const values = (float *)host_values;
     const table_view table = {device_values, 4000, COLUMNS, 0, TABLE_F32};
@@ -477,7 +477,7 @@ TEST(test_trim_memory) {
     assert_true(after >= before);
 }
 
-/* An error of the caller's own calls, which nobody has looked at, is not taken for one of the scan's. */
+/* An error of the caller's own calls, which was not looked at, is not taken for one of the scan's. */
 TEST(test_error_before) {
     for (table_strategy strategy = TABLE_STRATEGY_HOST; strategy <= TABLE_STRATEGY_FUSED; strategy++) {
         const table_scan_options options = {.strategy = strategy};
@@ -487,7 +487,7 @@ TEST(test_error_before) {
     cudaGetLastError();
 }
 
-/* A call that needs new memory leaves alone what is being captured on a stream that waits for the default one. */
+/* A call that needs new memory leaves alone a capture on a stream that waits for the default one. */
 TEST(test_capture_beside) {
     cudaStream_t plain = NULL;
     cudaGraph_t graph = NULL;

@@ -1,6 +1,6 @@
 /* Scans at the same time as other work on the GPU: on several streams, beside kernels that fill all multiprocessors, in
- * several processes, in two graphs. Blocks of a scan wait for each other, so each of these could be a deadlock: what is
- * asked for is that all of it ends, and is right. A hang is ended by SIGALRM. */
+ * several processes, in two graphs. Blocks of a scan wait for each other, so each of these could be a deadlock: all of
+ * it must end, and be right. A hang is ended by SIGALRM. */
 #include <sys/wait.h>
 #include <unistd.h>
 

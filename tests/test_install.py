@@ -1,4 +1,4 @@
-"""Installs the build, and builds a program with what was installed, shared and static, through pkg-config and CMake.
+"""Installs the build, and builds a program with it, shared and static, through pkg-config and CMake.
 Usage: test_install.py BUILD SOURCE VERSION SOVERSION CC [-LFOLDER...] (where static libraries of others lie)"""
 import os
 import shutil

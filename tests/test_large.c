@@ -17,7 +17,7 @@ static void *sparse_zeros(size_t bytes) {
     return zeros;
 }
 
-/* `bytes` of address space behind which lies the same piece of memory again and again. */
+/* `bytes` of address space in which the same piece of memory lies again and again. */
 static void *repeated_memory(size_t bytes, size_t piece) {
     const int file = memfd_create("piece", 0);
     assert_int_not_equal(file, -1);

@@ -1,5 +1,5 @@
-"""Who may include whom, what kernels may not use, how wide lines may be, what tests may not wait for, and that what
-scripts name is there.
+"""Which files may include which, what kernels may not use, how wide lines may be, what tests may not wait for, and that
+what scripts name is there.
 Usage: test_layering.py SOURCE_ROOT"""
 import re
 import subprocess

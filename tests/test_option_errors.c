@@ -110,7 +110,7 @@ TEST(test_stages) {
     REFUSED(table_stage3_global_pass(&call.in, &seeds, NULL, NULL), ARGUMENT, "out");
 }
 
-/* What stages do not take; and seeds that are not those of the table. */
+/* Options that stages do not take; and seeds that do not fit the table. */
 TEST(test_wrong_stages) {
     struct call call = right_call();
     const table_view seeds = {memory.out, 2, COLUMNS, 0, TABLE_U64}, floats = {memory.in, ROWS, COLUMNS, 0, TABLE_F64};

@@ -45,7 +45,8 @@ static void expect_overlap(table_view in, table_view out) {
     WRONG(all, OVERLAP, "in", call.in = in, call.out = out, call.options = (table_scan_options){0});
 }
 
-/* Rows in the other order, and with options->offsets what is neither out without its last row nor without its first. */
+/* Rows in the other order, and with options->offsets an `in` that is neither `out` without its last row nor without its
+ * first. */
 TEST(test_overlap_of_other_orders) {
     uint64_t *const at = memory.in;
     const table_view whole = {at, ROWS, COLUMNS, 0, TABLE_U64};

@@ -1,7 +1,7 @@
 """The papers agree with each other, with the code that cites them and with the figures. Usage: test_papers.py SOURCE
 
 - A link in a Markdown page to a file, or to a section of a page, leads there. So does `docs/PAGE.md#section` in code.
-- The guide to what was tuned stays short enough to be read.
+- The tuning guide stays short enough to be read.
 - Each file of figures has a row in its index.md, with the command and the date that stand in it.
 - The tables of README.md and docs/speed.md are those that tools/speed_tables.py makes of the figures.
 - CONTRIBUTING.md says of each test of the emulator what it finds.

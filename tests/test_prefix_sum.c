@@ -1,5 +1,5 @@
-/* The conformance tests: one body for every backend, strategy and form of call. See support/whole.h for what is done
- * with each table; here is which tables. */
+/* The conformance tests: one body for every backend, strategy and form of call. support/whole.h makes the calls for
+ * each table; here are the tables. */
 #include "support/chunk.h"
 #include "support/test.h"
 #include "support/whole.h"

@@ -96,7 +96,7 @@ TEST(test_states) {
     free(saved);
 }
 
-/* Products of units so small that those of blocks are zeros, of both signs: the state of the whole and that of two
+/* Products of units so small that blocks' products are zeros, of both signs: the state of the whole and that of two
  * ranges which were joined are the same bytes. */
 TEST(test_states_of_zeros) {
     enum { ZERO_ROWS = 512 * 3 + 100, ZERO_COLUMNS = 16 };

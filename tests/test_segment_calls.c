@@ -31,7 +31,7 @@ static struct right_call right_call(void) {
         .options = {.carry_in = memory.starts, .carry_out = memory.lasts, .first_overflow = &memory.overflow}};
 }
 
-/* Nothing but what is found and wrong is written. */
+/* A refused call writes number_found and number_wrong alone. */
 static void expect_refused(const struct right_call *call, table_status status, const char *word) {
     watch(&memory, sizeof memory);
     expect(table_segmented_prefix_sum(&call->in, &call->out, &call->segments, &call->options), status, word);

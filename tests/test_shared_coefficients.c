@@ -1,4 +1,4 @@
-/* Recurrences whose coefficients are one number for all, or one for each row: the bits are those of the table that has
+/* Recurrences whose coefficients are one number for all, or one for each row: the same bits as of the table that has
  * them in all columns, with each instruction set. */
 #include <math.h>
 
@@ -13,7 +13,7 @@ enum { MOST_ROWS = 512 * 5 + 77, MOST_COLUMNS = 75 };
 static float table_a[MOST_ROWS * MOST_COLUMNS], column_a[MOST_ROWS], b[MOST_ROWS * MOST_COLUMNS],
     wanted[MOST_ROWS * MOST_COLUMNS], h[MOST_ROWS * MOST_COLUMNS];
 
-/* Coefficients of row `row`: perhaps with a reset, with what is not finite, or with products that leave the type. */
+/* Coefficients of row `row`: perhaps with a reset, with NaN, or with products that leave the type. */
 static float coefficient(struct random *random, unsigned kind, size_t row) {
     switch (kind) {
     case 0:

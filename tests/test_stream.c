@@ -440,7 +440,7 @@ TEST(test_memory_without_limit) {
 
 struct files {
     FILE *in, *out;
-    char *found; /* what is in `out`, as it is read */
+    char *found; /* the content of `out`, as it is read */
 };
 enum { ABOVE = 13 }; /* bytes of another matter before the tables */
 

@@ -33,7 +33,7 @@ def run(*command):
 
 
 def check_no_kernels(build):
-    """nvcc, which is here as far as Meson can tell, compiles nothing that nobody asked for."""
+    """nvcc, which is here as far as Meson can tell, compiles nothing unasked."""
     if [target for target in json.loads(subprocess.check_output(['meson', 'introspect', '--targets', str(build)])) if target['name'] == 'forms.o']:
         sys.exit('kernels are compiled, and nobody asked for them')
 

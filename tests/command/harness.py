@@ -1,5 +1,5 @@
 """What the tests of the command `tuplescan` have in common: it is run as its users run it, on files made by NumPy, and
-what comes out is held against NumPy. Each test file takes the command and arguments of unittest:
+its outputs are held against NumPy. Each test file takes the command and arguments of unittest:
 
     tests/command/test_scan.py build/tools/tuplescan -k carry
 """

@@ -27,7 +27,7 @@ class Appending(CommandTest):
                 self.remove("sums.npy", "sums.npy.state")
 
     def test_halves(self):
-        """Their states are those of f32, which says nothing of the type that the file's sums have."""
+        """Their states hold f32, which says nothing of the type that the file's sums have."""
         table = RNG.standard_normal((1800, 2)).astype("f2")
         self.save("table.npy", table)
         raw = ["--type", "bf16", "--columns", 2]

@@ -48,7 +48,7 @@ class Faults(CommandTest):
                 self.assertEqual(result.returncode, code, result.stderr)
                 size = os.path.getsize(self.path("sums.npy"))
                 rows = self.check()
-                self.assertEqual(size, 128 + rows * 16)  # nothing is left behind the rows
+                self.assertEqual(size, 128 + rows * 16)  # nothing is left after the rows
                 self.put_back()
 
     def test_what_was_left_cannot_be_cut_off(self):
@@ -107,7 +107,7 @@ class Faults(CommandTest):
         self.assertEqual(self.check(), 300000)
 
     def test_sums_that_are_replaced_when_they_are_locked(self):
-        """By a file that nobody has locked."""
+        """By a file without a lock."""
         log = self.path("log")
         self.write("other.npy", self.before["sums.npy"])
         line = self.strace_line("-f", "-o", log, "-e", "trace=flock", "-e", "inject=flock:signal=SIGSTOP:when=1")

@@ -113,7 +113,7 @@ class Npz(CommandTest):
         self.run_command("count", "in.npz", "--input-format", "raw", "-qo", "out.npy")  # its bytes
 
     def test_names(self):
-        """Of two members of one name nobody knows which is meant; the name as it is comes before that with .npy."""
+        """Two members of one name are ambiguous; the name as it is comes before that with .npy."""
         with warnings.catch_warnings(), zipfile.ZipFile(self.path("in.npz"), "w") as archive:
             warnings.simplefilter("ignore")
             for name, value in (("x.npy.npy", 1), ("x.npy", 2), ("y.npy", 3), ("y.npy", 4), ("z.npy", 5), ("z", 6)):
@@ -171,7 +171,7 @@ class Npz(CommandTest):
             self.assertNotIn("did you", self.assert_refused(USAGE, "sort", name, "-o", "out.npy", "--by", "colour"))
 
     def test_columns_of_a_text(self):
-        """Are listed, and what is no number is said, not refused."""
+        """Are listed, and fields that are no numbers are told, not refused."""
         self.write("in.csv", b'day,"a, b",n\n2024-01-01,1,2\n2024-01-02,3.5,x\n,4,5\n')
         for words, names, others in (([], ["day", "a, b", "n"], [0, 2]), (["--field", "n"], ["n"], [0])):
             said = json.loads(self.run_command("info", "in.csv", "--json", *words).stdout)

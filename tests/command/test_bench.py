@@ -57,7 +57,7 @@ class Bench(CommandTest):
         self.assertIn(b", sums from the end\n", run.stdout)
 
     def test_all_pairs_and_nan(self):
-        """Sums that skip NaN are those of -0.0 in their places; sums of integers in floats may be rounded."""
+        """Sums that skip NaN equal sums with -0.0 in their places; sums of integers in floats may be rounded."""
         found = self.results("--types", "all", "--columns", "3", "--threads", "2", "--no-numpy")
         self.assertEqual(len({(r["in_type"], r["type"]) for r in found["results"]}), 44)
         for more in ([], ["--reverse"], ["--table-rows", "7"], ["--segments", "1:50"]):

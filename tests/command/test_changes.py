@@ -1,4 +1,4 @@
-"""Inputs that somebody changes while they are read: an error of its own, no output, and no crash."""
+"""Inputs that change while they are read: an error of its own, no output, and no crash."""
 import os
 import pathlib
 import re
@@ -14,7 +14,7 @@ LONG_AGO = 10**9
 
 
 class Changes(CommandTest):
-    # What is run, and which of its files change. The second of them is read when the first one was already.
+    # The commands, and their files that change. Of two, the second is read after the first.
     COMMANDS = [
         (["scan", "in.npy", "-o", "out.npy"], ["in.npy"]),
         (["scan", "in.npy", "-o", "-"], ["in.npy"]),

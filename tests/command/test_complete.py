@@ -12,7 +12,7 @@ SCRIPTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../tools/
 
 class Words(CommandTest):
     def complete(self, *words):
-        """{word: what is said about it}"""
+        """{word: its description}"""
         lines = self.run_command("--complete", *words).stdout.decode().splitlines()
         return dict((line + "\t").split("\t")[:2] for line in lines)
 

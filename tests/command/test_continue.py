@@ -1,4 +1,5 @@
-"""Sums that go on from a file: any cut has the sums of the whole, and what is interrupted or refused changes nothing."""
+"""Sums that go on from a file: any cut has the sums of the whole, and a command interrupted or refused changes
+nothing."""
 import json
 import os
 import signal
@@ -221,7 +222,7 @@ class Refused(CommandTest):
             self.assert_refused(DATA, "scan", "in.npy", "-o", "out.npy", "--continue", "short", says="bytes")
 
     def test_the_output_is_there(self):
-        """Who runs a command twice does not sum its rows twice."""
+        """Running a command twice does not sum its rows twice."""
         self.refuse(CANNOT_CREATE, "in.npy", "-o", "first.npy", "--continue", "state", says="exists already")
 
 

@@ -121,7 +121,7 @@ class Pipes(CommandTest):
 
 class Kills(CommandTest):
     def test_at_random_moments(self):
-        """The old file or the new one; beside it at most the temporary of a command that nobody could warn."""
+        """The old file or the new one; beside it at most the temporary of a command that got no warning."""
         table = random_table("f32", (400000, 3))
         sums = [running_sums(table, "f32").tobytes(), running_sums(table[::-1].copy(), "f32")[::-1].tobytes()]
         self.save("in.npy", table)
@@ -176,7 +176,7 @@ class Memory(CommandTest):
         self.assertLessEqual(said["memory"], 1 << 20)
 
     def test_a_pipe_without_end(self):
-        """`yes` writes until nobody reads."""
+        """`yes` writes until its pipe is closed."""
         self.require_small_program()
         yes = subprocess.Popen(["yes", "abcdefg"], stdout=subprocess.PIPE)
         scan = self.start("scan", "-", "--type", "u64", "--columns", 1, "-qo", "-", "--memory", "4M", stdin=yes.stdout,
@@ -265,7 +265,7 @@ class Memory(CommandTest):
         self.assertEqual(self.read("out"), numpy.cumsum(table[:3].ravel()[::-1], dtype="u8")[::-1].tobytes())
 
     def test_what_is_said_once_is_enough(self):
-        """Whatever share of it buffers are: whoever allows what was asked for is not asked again."""
+        """Whatever share of it buffers are: a command given the memory that it asked for asks for no more."""
         rows = b"".join(b"%d,%d\n" % (i, 7 * i) for i in range(3800))
         self.write("in.csv", rows)
         self.save("in.npy", RNG.standard_normal((3800, 2)).astype(">f8"))
@@ -320,7 +320,7 @@ class Memory(CommandTest):
         self.write("keys", bytes(100))
         self.run_command("count", "keys", "-qo", "out.npy", "--memory", 4000)
         self.assertEqual(self.load("out.npy")[0, 0], 100)
-        self.save("keys.npy", numpy.zeros(1000, "u1"))  # what is read of a pipe at a time, and nothing after it
+        self.save("keys.npy", numpy.zeros(1000, "u1"))  # as much as is read of a pipe at a time, and no more
         self.run_command("count", "-", "-qfo", "out.npy", "--memory", 4000, input=self.read("keys.npy"))
         self.assertEqual(self.load("out.npy")[0, 0], 1000)
 
@@ -377,7 +377,7 @@ class Memory(CommandTest):
                                          input=keys.tobytes()), 24 << 20)
 
     def test_some_of_the_limit_is_left(self):
-        """Three quarters of what the process may use, where nobody says --memory."""
+        """Three quarters of what the process may use, without --memory."""
         self.require_small_program()
         self.write("zeros", bytes(200 << 20))
         line = self.assert_refused(OS_ERROR, "sort", "zeros", "--type", "u32", "-o", "out", says=["bytes are needed"],

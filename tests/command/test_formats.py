@@ -104,7 +104,7 @@ class Formats(CommandTest):
         return [[(7 * i + 3 * j) % 11 for j in range(columns)] for i in range(rows)]
 
     def test_states_are_read_and_written(self):
-        """The command saves the bytes that the writer does, and goes on from those of the writer."""
+        """The command saves the same bytes as the writer, and goes on from the writer's."""
         for number, rows in self.COUNTS:
             with self.subTest(type=TYPES[number], rows=rows):
                 table, kind = self.table(rows + 600), NUMPY[TYPES[number]]

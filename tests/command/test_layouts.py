@@ -1,5 +1,5 @@
 """Tables that lie in a .npy in another way than row by row in the byte order of this machine: big-endian ones, ones in
-Fortran order, and fields of records. What is made of them is held against the same values saved plainly."""
+Fortran order, and fields of records. Results are held against the same values saved plainly."""
 import json
 import subprocess
 
@@ -34,7 +34,7 @@ class Layouts(CommandTest):
                         self.assert_same(self.scanned("in.npy", "--wrap" if type_name[0] != "f" else "-q"), expected)
 
     def test_pieces(self):
-        """Larger than what is converted at a time, also by little memory, and from a pipe."""
+        """Larger than a piece that is converted at a time, also by little memory, and from a pipe."""
         table = random_table("i32", (300000, 7))
         expected = running_sums(table, "i64")
         for way, change in self.WAYS.items():
@@ -218,7 +218,7 @@ class Fields(CommandTest):
         self.assert_refused(USAGE, "sort", "in.npy", "-o", "out.npy", "--field", "x", says="--field")
 
     def test_sizes_beyond_the_address_space(self):
-        """Of an element, and of it and what is taken of it."""
+        """Of an element, and of it and the part taken of it."""
         for pad in 2**64 - 164, 2**63 - 100:
             self.assert_refused(DATA, "scan", "-", "--field", "a", "-o", "out.npy", says="beyond the address space",
                                 input=npy("[('a', '|u1', (100,)), ('p', '|V%d')]" % pad, shape="(1,)", data=4096))

@@ -103,7 +103,7 @@ class Outputs(CommandTest):
         self.assert_same(self.load("out.npy"), self.sums)
         self.assertEqual(run("scan", "in.npy", "-qo", "-", closed=[1]), IO_ERROR)
         self.assertEqual(run("scan", "-", "-qfo", "out.npy", closed=[0]), IO_ERROR)
-        # What is printed must not land in the output, which could have been given the number of standard output.
+        # Printed text must not land in the output, which could have been given the number of standard output.
         self.assertEqual(run("scan", "in.npy", "-fo", "out.npy", "--json", closed=[1]), IO_ERROR)
         self.assertEqual(os.stat(self.path("out.npy")).st_size, 128 + self.sums.nbytes)
 

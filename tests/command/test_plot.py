@@ -47,7 +47,7 @@ class Plot(CommandTest):
         return self.write(name, self.run_command(*QUICK, *arguments).stdout)
 
     def plot(self, *arguments, code=0):
-        """The pictures, and what was said on standard error."""
+        """The pictures, and the text on standard error."""
         environment = dict(os.environ, PYTHONPATH=self.path("modules"))
         result = subprocess.run([sys.executable, PLOT, "-o", "out", *arguments], cwd=self.folder, env=environment,
                                 capture_output=True)

@@ -9,7 +9,7 @@ from harness import CommandTest, main, numpy
 
 class Progress(CommandTest):
     def said_on_a_terminal(self, sent, *arguments):
-        """What is on standard error, a terminal, of a command that takes more than a second. `sent`: what standard
+        """The text on standard error, a terminal, of a command that takes more than a second. `sent`: what standard
         input brings in pieces; None: its output is taken so."""
         ours, theirs = os.openpty()
         process = self.start(*arguments, stdin=subprocess.PIPE, stderr=theirs,
@@ -37,7 +37,7 @@ class Progress(CommandTest):
         return said
 
     def run_on_a_terminal(self, *options):
-        """What is on standard error, a terminal, of a scan that takes more than a second: more bytes than a pipe holds
+        """The text on standard error, a terminal, of a scan that takes more than a second: more bytes than a pipe holds
         come, so that time counts from when the command reads them."""
         return self.said_on_a_terminal(bytes(16 << 20), "scan", "-", "--type", "u8", "--columns", 1, *options, "-o",
                                        "/dev/null")

@@ -52,7 +52,7 @@ class Recurrences(CommandTest):
                          recurrence(self.load("a.npy"), b.astype("<f4")))
 
     def test_kept_as_f64(self):
-        """Sums, products and recurrences of f32 are those of f64, rounded once; also from a row or a state on."""
+        """Sums, products and recurrences of f32 equal f64's, rounded once; also from a row or a state on."""
         b, cut = self.table(), 700
         self.save("b.npy", b)
         self.save("wide.npy", b.astype("<f8"))

@@ -1,4 +1,4 @@
-"""What is refused: one line that names the file or the argument, the right exit code, nothing written."""
+"""Refusals: one line that names the file or the argument, the right exit code, nothing written."""
 import json
 import os
 import subprocess

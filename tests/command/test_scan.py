@@ -224,7 +224,7 @@ class Scanning(CommandTest):
         self.assertEqual(expected in said, processors < 32, said)
 
     def threads_of(self, *words, cgroup=None, **more):
-        """That took part; in a cgroup with the file cpu.max, or those of version 1, where the kernel lets us say so."""
+        """The threads that took part; in a cgroup with the file cpu.max, or version 1's, where the kernel allows it."""
         command = [COMMAND, "sort", "in.npy", "-qfo", "out.npy", "--json", "--backend", "cpu", *map(str, words)]
         if cgroup is not None:
             shutil.rmtree(self.path("groups"), ignore_errors=True)

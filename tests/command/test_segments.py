@@ -29,7 +29,7 @@ class Segments(CommandTest):
         return least
 
     def check_pieces(self, memory, *arguments, **more):
-        """That pieces of so much memory leave the sums, and what is said, of the whole table at once."""
+        """That pieces of so much memory leave the sums and the messages of the whole table at once."""
         told = []
         for limit in [], ["--memory", memory]:
             result = self.run_command("scan", *arguments, *limit, "-qfo", "out.npy", **more)

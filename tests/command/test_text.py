@@ -32,7 +32,7 @@ class Text(CommandTest):
     def test_every_type(self):
         for name in NAMES:
             table = random_table(name, (3000, 4))
-            if name[0] == "f":  # all exponents, subnormal ones too, and what is no number
+            if name[0] == "f":  # all exponents, subnormal ones too, and NaN
                 table = numpy.frombuffer(RNG.bytes(table.nbytes), NAMES[name]).reshape(table.shape).copy()
                 table[numpy.isnan(table)] = numpy.nan
                 table[0] = [numpy.inf, -numpy.inf, -0.0, numpy.nan]
@@ -53,7 +53,7 @@ class Text(CommandTest):
                 self.run_command("verify", "plain.npy", "out.csv", "-q")
 
     def test_values_of_every_type_are_read_as_they_were_written(self):
-        """Small ones, which are never sums; and what is beyond the type is told."""
+        """Small ones, which are never sums; and values beyond the type are told."""
         for name, code, beyond in (
                 ("bool", "u1", "2"), ("i8", "i1", "128"), ("i16", "<i2", "-32769"), ("i32", "<i4", "2147483648"),
                 ("i64", "<i8", "9223372036854775808"), ("u8", "u1", "256"), ("u16", "<u2", "65536"),
@@ -230,7 +230,7 @@ class Text(CommandTest):
         self.assert_refused(DATA, "scan", "in.csv", "--skip-nan", "-o", "out.npy", says="'x'")
 
     def test_the_type_is_that_of_the_values(self):
-        """All of a file are looked at; of a pipe, what comes first; what is summed on keeps its type."""
+        """All of a file are looked at; of a pipe, the first ones; sums that go on keep their type."""
         for data, found in ((b"1\n2\n", "i64"), (b"a,b\n1,-2\n3,+4\n", "i64"), (b"1\n2\n2.5\n", "f64"), (b"1\n1e3\n", "f64"), (b"1.0\n", "f64"),
                             (b"9223372036854775807\n", "i64"), (b"9223372036854775808\n", "f64"), (b"x\n", "f64"), (b'"1","2"\n3,4\n', "i64"),
                             (b"7\n" * 300000 + b"0.5\n", "f64"), (b"1,2.5\n", "f64"), (b"1\n300000000000000000000\n", "f64")):
@@ -406,7 +406,7 @@ class Text(CommandTest):
                 self.assertEqual(self.read("again.csv"), b'month,"2024","2025"\njan,1,2\nfeb,5,8\n')
         self.write("in.txt", b"# 2023 1980 1990\n7 1 2\n")
         self.assert_refused(DATA, "scan", "in.txt", "--keep", 0, "-o", "no.csv", says="all names")
-        self.write("in.csv", b'"1980","1990"\n1,2\n')  # as who quotes all there is writes it
+        self.write("in.csv", b'"1980","1990"\n1,2\n')  # as programs that quote everything write it
         self.assertEqual(self.run_command("scan", "in.csv", "-qo-").stdout, b"1980,1990\n1981,1992\n")
 
     def test_first_lines_that_may_be_rows(self):

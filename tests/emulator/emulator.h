@@ -34,10 +34,10 @@ void emulator_fail_call(uint64_t n, int error);
 uint64_t emulator_calls(void);
 
 /* Called at the begin of each call of the runtime, by the thread that makes it, with its name; NULL: nothing is. As the
- * call has not taken its turn, those of other threads may come first, which is to say that it waits for the device. */
+ * call has not taken its turn, calls of other threads may come first, which is to say that it waits for the device. */
 void emulator_on_call(void (*call)(const char *name));
 
-/* What was made and not given back: allocations, streams, events. */
+/* Objects made and not given back: allocations, streams, events. */
 size_t emulator_objects(void);
 /* cudaMalloc() fails beyond so many bytes. SIZE_MAX at first. */
 void emulator_memory_limit(size_t bytes);

@@ -1,5 +1,5 @@
-/* The fake runtime: devices, streams, events, graphs, copies. A stream is a list of work. What is on it is done when
- * it is waited for or, as the seed has it, at once: both are times at which a GPU might have done it. */
+/* The fake runtime: devices, streams, events, graphs, copies. A stream is a list of work. Its work is done when it is
+ * waited for or, as the seed has it, at once: both are times at which a GPU might have done it. */
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>

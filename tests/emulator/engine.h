@@ -44,7 +44,7 @@ void grid_meet(EMULATOR_SITE_PLAIN);
 void *shared_array(const void *key, size_t count, size_t size, size_t align, const char *name, EMULATOR_SITE_PLAIN);
 void *shared_dynamic(const char *name, EMULATOR_SITE_PLAIN);
 
-/* Held against what was allocated, `align` too: global memory, the block's shared memory, either. */
+/* Checks of addresses, `align` too, against allocations: global memory, the block's shared memory, either. */
 void check_global(const void *address, size_t bytes, size_t align, const char *what, EMULATOR_SITE_PLAIN);
 void check_shared(const void *address, size_t bytes, size_t align, const char *what, EMULATOR_SITE_PLAIN);
 void check_any(const void *address, size_t bytes, size_t align, const char *what, EMULATOR_SITE_PLAIN);

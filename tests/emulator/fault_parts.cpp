@@ -432,7 +432,7 @@ static bool examples_are_right() {
     return true;
 }
 
-/* What is run with each fault: under a sanitizer a process is dear, and the tables' own tests cover the kernels. The
+/* Parts that run with each fault: under a sanitizer a process is dear, and the tables' own tests cover the kernels. The
  * examples, and to AddressSanitizer a table, are enough to see what it notices. */
 static bool small_table_is_right() { return table_is_right(SAME[0], 777, 40, false, TABLE_STRATEGY_HOST); }
 

@@ -90,7 +90,7 @@ bool fault_removes_barrier(place at) {
     if (index == sizeof barriers / sizeof *barriers)
         return false;
     if (index == barrier_count) {
-        char text[PLACE_TEXT]; /* the thread's own: ThreadSanitizer sees it written, and not who holds the lock */
+        char text[PLACE_TEXT]; /* the thread's own: ThreadSanitizer sees it written, and not the lock's holder */
         barriers[index].at = at;
         put_place(at, text);
         barriers[index].removed = strcmp(text, fault_place) == 0;

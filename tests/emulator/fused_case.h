@@ -52,7 +52,7 @@ enum disturbance { NOTHING, FILLED, COUNT_LOST, COUNT_LEFT, COUNT_ENDS, TICKET, 
 /* From now on that happens between two replays of a graph, of which there are three. NOTHING: any of them does. */
 void harm_counts(disturbance each_time);
 
-/* A form by its name, or FORM_BEST. What is wrong is printed and counted. */
+/* A form by its name, or FORM_BEST. Errors are printed and counted. */
 void check(const request &what, const char *form);
 int checks_passed();
 int checks_failed();

@@ -1,4 +1,4 @@
-/* The engine's own: blocks, warps and threads of a launch, and who runs them. */
+/* The engine's own: blocks, warps and threads of a launch, and the workers that run them. */
 #ifndef EMULATOR_INTERNAL_H
 #define EMULATOR_INTERNAL_H
 
@@ -54,7 +54,7 @@ struct warp {
     uint32_t turn = 0;    /* have not yet run in this turn of the warp */
     uint32_t met = 0;     /* wait in a meeting of the warp */
     uint32_t barrier = 0; /* wait at the block's barrier */
-    uint32_t takes = 0;   /* wait for what is handed over */
+    uint32_t takes = 0;   /* wait for a value handed over */
     uint32_t done = 0;    /* have returned */
     uint32_t named = 0;   /* lanes that the waiting ones wait for */
     slot slots[LANES];
@@ -173,8 +173,8 @@ inline thread &current() { return *here()->current; }
 inline warp &warp_of(const thread &of) { return of.home->warps[of.index / LANES]; }
 inline uint32_t lane_bit(const thread &of) { return uint32_t(1) << of.index % LANES; }
 
-/* While it lives, what is done is the worker's doing to ThreadSanitizer: memory that the engine makes and frees is not
- * the business of the thread in whose name it happens to do so. */
+/* While it lives, ThreadSanitizer takes all for the worker's doing: memory that the engine makes and frees is not the
+ * business of the thread in whose name it happens to do so. */
 struct as_worker {
     void *thread;
     as_worker() : thread(tsan_thread()) { tsan_thread_switch(here()->main.tsan); }
@@ -192,7 +192,7 @@ void go_on();
 void make_ready(block &in, unsigned warp, uint32_t lanes);
 void make_wait(block &in, unsigned warp, uint32_t lanes);
 
-/* warp.cpp: nobody may wait for a thread that returns. */
+/* warp.cpp: no thread may wait for one that returns. */
 void thread_returns(const thread &self);
 
 /* shared.cpp */
@@ -234,7 +234,7 @@ int enqueue(void *stream, std::function<void()> work);
 int runtime_call(const char *name); /* counts it; the error that it is to fail with, or 0 */
 void device_failed();
 bool device_has_failed();
-/* What changes the most often: counts a change of the allocations, so that what is remembered of them is forgotten. */
+/* Counts a change of the allocations, which change the most often, so that memories of them are forgotten. */
 unsigned allocations_changed();
 
 } // namespace emulator

@@ -76,7 +76,7 @@ void *take_tsan_thread() {
 }
 
 void close_tsan_thread(void *used, launch_state &work) {
-    if (work.failed) { /* it was left where it was, and nobody can go on in its name */
+    if (work.failed) { /* it was left where it was, and no thread can go on in its name */
         void *self = tsan_thread();
         tsan_thread_switch(used);
         tsan_release(&work.sync);

@@ -1,4 +1,4 @@
-/* Who runs next, and when nobody can. */
+/* Which thread runs next, and when none can. */
 #include <cstdio>
 #include <sched.h>
 
@@ -15,8 +15,8 @@ constexpr uint64_t POLLS_BETWEEN_LOOKS = 4096;
 constexpr uint64_t POLLS_OF_A_THREAD =
     512; /* four for each look after which kernels help themselves, twice (device.cuh) */
 constexpr uint64_t STARVED_POLLS = 256;
-/* The machine may give what is yielded to another program, for milliseconds: a worker that has work does it seldom, and
- * so does one that has asked in vain for long, which may be forever. */
+/* The machine may give a yielded processor to another program, for milliseconds: a worker that has work does it seldom,
+ * and so does one that has asked in vain for long, which may be forever. */
 constexpr unsigned CHANGES_A_YIELD = 64;
 constexpr uint64_t POLLS_WITH_YIELDS = 32768;
 

@@ -1,6 +1,6 @@
 /* Stores that other blocks see late. A block's stores through the layer wait in a list until it releases, or until they
- * are taken out at random; its own loads look there first. Not used under ThreadSanitizer, which knows what is ordered
- * and what is not without that. */
+ * are taken out at random; its own loads look there first. Not used under ThreadSanitizer, which knows without it which
+ * accesses are ordered. */
 #include <cstring>
 
 #include "internal.h"

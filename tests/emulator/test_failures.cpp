@@ -209,8 +209,8 @@ static unsigned survived(int error) {
     }
 }
 
-/* Somebody else has a part of the device, so that the blocks of the buffered pass cannot all be resident, or the device
- * has no cooperative launches, or the library no code for it: the separate stages take the pass. */
+/* Another program has a part of the device, so that the blocks of the buffered pass cannot all be resident, or the
+ * device has no cooperative launches, or the library no code for it: the separate stages take the pass. */
 static void check_refused_launch() {
     cuda_forced_algorithm = FORM_BUFFERED;
     for (const cudaError_t error :

@@ -55,7 +55,7 @@ static int be_noticed(char **argv) {
     return fault_parts_are_right(static_cast<uint32_t>(strtoul(argv[4], nullptr, 0))) ? 0 : 1;
 }
 
-/* What is known not to be noticed: so many barriers of a file, and why. */
+/* Faults known not to be noticed: so many barriers of a file, and why. */
 static struct {
     const char *file;
     int barriers;

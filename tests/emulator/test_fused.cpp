@@ -84,7 +84,7 @@ static void check_wide(const plan &what) {
             check(vary(one_of(what.types), 1 + random_bits() % 40, width), what.form);
 }
 
-/* So many chunks that what is waited for is farther away than is looked at in one go. */
+/* So many chunks that an awaited total is farther away than one look reaches. */
 static void check_long(const plan &what) {
     const size_t chunks = EMULATOR_SANITIZED ? 36 : what.chunks;
     for (const size_t width : what.widths)
@@ -146,7 +146,7 @@ static void check_waves_without_clearing(const plan &what) {
 }
 
 /* Rows of whole vectors and more than a line of memory, so that two tiles share a chunk: chunks of which the lower
- * tile, or a part of either, is lacking. The number of processors decides on who does stage 2. */
+ * tile, or a part of either, is lacking. Stage 2 is done as the number of processors has it. */
 static void check_shared_chunks(const plan &what) {
     for (const size_t width : what.widths)
         for (const size_t chunks : {0, 1, 3})
@@ -238,7 +238,7 @@ static void check_long_bytes(const plan &what) {
             }
 }
 
-/* So many chunks that the words of the first ones are those of others, too, more than once. */
+/* So many chunks that the first ones' words are used by others, too, more than once. */
 static void check_ring(const plan &what) {
     for (const size_t width : what.widths)
         for (unsigned times = times_of(what.share); times > 0; times--) {
@@ -405,7 +405,7 @@ static const plan PLANS[] = {
     {check_boundaries, FORM_BEST, 4, 7, ALL, WIDTHS, 32, "a device that cannot park tiles either"},
 };
 
-/* ThreadSanitizer knows no more than 8128 threads, which are those of 15 blocks of 512. */
+/* ThreadSanitizer knows no more than 8128 threads: 15 blocks of 512. */
 static bool is_possible(const plan &what) { return !EMULATOR_TSAN || what.processors <= 6; }
 
 int main() {

@@ -1,5 +1,5 @@
-/* What calls keep for the next one (src/cuda/memory.h, stream.h): who gets what, what is given back to the device, and
- * that it stands in nobody's way. */
+/* What calls keep for the next one (src/cuda/memory.h, stream.h): which call gets which memory, when it goes back to
+ * the device, and that it stands in no call's way. */
 #include <atomic>
 #include <cstdio>
 #include <cstring>
@@ -99,7 +99,7 @@ static void check_many() {
     check(blocks() == 0, "trimmed");
 }
 
-/* The device's memory is short of what is kept. */
+/* The device is short of the memory that is kept. */
 static void check_no_memory() {
     void *const kept = allocate(3000);
     device_memory_release(kept);

@@ -90,7 +90,7 @@ static bool run_stages(const kernel_pass &pass, const kernel_continued &goes_on)
     return kernel_run_continued(&pass, &goes_on, workspace.data) == 0 && cudaDeviceSynchronize() == cudaSuccess;
 }
 
-/* How often each form has taken what is after a head, and none has. */
+/* How often each form has taken the rows after a head, and none has. */
 struct form_count {
     const char *name;
     unsigned taken;

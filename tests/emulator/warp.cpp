@@ -60,7 +60,7 @@ bool all_met(const warp &in, const warp::slot &mine) {
     return true;
 }
 
-/* A lane that goes where its warp cannot follow: nobody else will meet those that wait for it. */
+/* A lane that goes where its warp cannot follow: no other lane will meet those that wait for it. */
 void check_not_named(const thread &self, const warp &in, const char *what, place at) {
     for (uint32_t rest = in.named & lane_bit(self) ? in.met : 0; rest; rest &= rest - 1) {
         const unsigned lane = static_cast<unsigned>(__builtin_ctz(rest));

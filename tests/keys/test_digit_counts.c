@@ -75,7 +75,7 @@ static void check_case(table_type type, enum spread spread, size_t count, unsign
     }
 }
 
-/* Sizes with reasons: none, one, less and more than what is loaded at once, a default chunk and its neighbours. */
+/* Sizes with reasons: none, one, less and more than one load, a default chunk and its neighbours. */
 TEST(test_types_spreads_and_bits) {
     static const size_t counts[] = {0, 1, 2, 3, 4, 7, 8, 9, 63, 500, 1001, 16383, 16384, 16385, 50000};
     struct random random = {run_seed() + 41};

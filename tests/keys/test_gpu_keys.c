@@ -129,7 +129,7 @@ TEST(test_two_sides) {
     assert_true(strlen(table_error_detail()) > 0);
 }
 
-/* Device pointers need no option to be found, and the report says who did it. */
+/* Device pointers need no option to be found, and the report names the backend. */
 TEST(test_auto_goes_where_the_keys_are) {
     table_pipeline_report report;
     const table_sort_options options = {.run = {.report = &report}};

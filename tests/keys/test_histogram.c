@@ -256,7 +256,7 @@ TEST(test_types_spreads_and_sizes) {
                     check_case(key_types[t], spread, counts[c], &random);
 }
 
-/* values[i] = what is `steps` after an end of a bin, in the order of the bits. */
+/* values[i] = the value `steps` after an end of a bin, in the order of the bits. */
 static void put_near(void *values, table_type type, size_t i, double end, int steps) {
     static const double least[] = {
         [TABLE_U8] = 0,        [TABLE_U16] = 0,       [TABLE_U32] = 0,        [TABLE_U64] = 0,

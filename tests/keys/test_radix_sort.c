@@ -3,12 +3,12 @@
 #include "support/test.h"
 
 /* Sizes around which something changes: nothing; lines of 64 bytes; a byte's digits; the keys of a thread's chunk; and
- * so many that lines are written past the caches. What has no keys takes no time, and is always tried. */
+ * so many that lines are written past the caches. A sort of no keys takes no time, and is always tried. */
 static const size_t sizes[] = {0,   1,   2,   3,   5,   15,   16,   17,   31,   33,    63,    64,    65,     127,
                                255, 256, 257, 499, 501, 1000, 4095, 4097, 9999, 65535, 65536, 65537, 131073, 1200001};
 enum { SIZES = sizeof sizes / sizeof *sizes, SMALL_SIZES = 23 };
 
-/* What is to come out: rows of `bytes` bytes in the order. */
+/* The expected result: rows of `bytes` bytes in the order. */
 static char *arranged(const char *rows, const size_t *order, size_t count, size_t bytes) {
     char *result = get_memory(count * bytes);
     for (size_t i = 0; i < count; i++)

@@ -32,8 +32,7 @@ static void *new_state(size_t columns) {
     return get_memory(bytes);
 }
 
-/* What must be host memory, and is a device's on one rank: all are told what is said of it, before anything is
- * written. */
+/* Memory must be the host's, and one rank's is a device's: all ranks get the same error, before anything is written. */
 static void check_refused(const char *says, table_status status) {
     check_note("%s on a device: %s", says, table_status_name(status));
     CHECK(status == TABLE_ERROR_BACKEND && strstr(table_error_detail(), says) != NULL);

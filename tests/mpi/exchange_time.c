@@ -1,6 +1,6 @@
 /* What the exchange between ranks costs here: prints, for some widths, the bytes of a state, and the microseconds of a
- * join, of the agreement after the work, and of the exclusive scan of states over all ranks: those of the slowest rank,
- * and the least of many times. docs/machines.md has what follows from them. No test: nothing depends on what it says.
+ * join, of the agreement after the work, and of the exclusive scan of states over all ranks: the slowest rank's, and
+ * the least of many times. docs/machines.md has what follows from them. No test: nothing depends on what it says.
  *
  *     mpirun -n 4 tests/mpi/exchange_time [ROWS of each rank] */
 #include <stdio.h>
@@ -13,7 +13,7 @@
 
 enum { REPEATS = 101, VALUES = 1 << 22 };
 
-/* The state of `rows` rows of zeros from row `first` on. Its digits are those of any rows. */
+/* The state of `rows` rows of zeros from row `first` on. Its digits are as for any rows. */
 static void make_range(void *state, size_t columns, uint64_t first, uint64_t rows) {
     const size_t piece = VALUES / columns;
     float *zeros = calloc(VALUES, sizeof *zeros);

@@ -128,7 +128,7 @@ static void test_full_devices(void) {
     greatest_over(&ranks, 0);
 }
 
-/* A rank that is gone: nobody waits for ever, wherever the call is. */
+/* A rank that is gone: no other waits for ever, wherever the call is. */
 static void test_failures(void) {
     const struct ranks ranks = {comms[world][0][thread], thread, world};
     float value = 1, last;

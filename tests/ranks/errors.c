@@ -1,4 +1,4 @@
-/* Errors are everybody's: what one rank does wrong, all are told in the same words, and nobody waits for ever. */
+/* Errors are shared: what one rank does wrong, all are told in the same words, and no rank waits for ever. */
 #include <stdio.h>
 #include <string.h>
 
@@ -110,7 +110,7 @@ static table_status call_of_kind(const struct ranks *ranks, unsigned kind, bool 
 }
 
 /* The first rank makes one call, all others another one, and each of them is right or wrong. Kinds come last first, so
- * that nobody is helped out by a message that is left of a call before. */
+ * that no rank is helped out by a message left of a call before. */
 static void test_other_calls(const struct ranks *ranks) {
     for (unsigned i = 0; i < KINDS * KINDS * 4 && ranks->count > 1; i++) {
         const unsigned first = KINDS - 1 - i / 4 / KINDS, others = i / 4 % KINDS;
@@ -146,7 +146,7 @@ static void test_narrow_totals(const struct ranks *ranks) {
     }
 }
 
-/* One row of offsets more is the last rank's, and nobody else's. */
+/* One row of offsets more is the last rank's alone. */
 static void test_offsets(const struct ranks *ranks) {
     static _Thread_local float more[(ROWS + 1) * COLUMNS];
     struct call call = right_call();
@@ -215,7 +215,7 @@ static void test_totals_of_range(const struct ranks *ranks) {
     }
 }
 
-/* Work fails on one rank, when all have agreed: totals of what is nowhere; and a backend that is not there. */
+/* Work fails on one rank, when all have agreed: rows that are NULL, or a backend that is not there. */
 static void test_failing_work(const struct ranks *ranks) {
     for (int guilty = 0; guilty < ranks->count; guilty++) {
         struct call call = right_call();

@@ -20,7 +20,7 @@ struct ranks {
     int rank, count;
 };
 
-/* Ends all ranks, saying what is wrong on which of them. */
+/* Ends all ranks, naming the error and the rank that has it. */
 #define CHECK(condition) check_that((condition), #condition, __FILE__, __LINE__)
 void check_that(bool condition, const char *text, const char *file, int line);
 void check_note(const char *format, ...) __attribute__((format(printf, 1, 2))); /* of the case, for CHECK to print */
@@ -63,7 +63,7 @@ void time_tables(const struct ranks *ranks, int argc, char **argv);
 /* The greatest of all ranks' numbers; no rank has it before all have come. */
 double greatest_over(const struct ranks *ranks, double mine);
 
-/* What is the transport's own: communicators that are none. */
+/* The transport's own errors: communicators that are none. */
 void test_communicators(const struct ranks *ranks);
 
 #ifndef TEST_RANKS_OF_NCCL

@@ -8,8 +8,8 @@
 
 #include <tuplescan/table.h>
 
-/* What is asked for. Tables are rows x columns, side by side, and rows come in the order of the recurrence; values are
- * of the type in which results are kept, f32 or f64. Results that are NULL are not made. */
+/* A request. Tables are rows x columns, side by side, and rows come in the order of the recurrence; values are of the
+ * type in which results are kept, f32 or f64. Results that are NULL are not made. */
 struct recurrence {
     table_type type;
     size_t rows, columns;
@@ -17,7 +17,7 @@ struct recurrence {
     const void *a, *b;
     const void *start; /* a row; NULL: zeros, or ones before products */
     void *inclusive, *exclusive;
-    void *last; /* a row: what comes after the last row */
+    void *last; /* a row: the result after the last row */
 };
 
 void recurrence_reference(const struct recurrence *what);

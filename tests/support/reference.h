@@ -10,8 +10,8 @@
 /* Rows of a unit. */
 enum { REFERENCE_UNIT = 512 };
 
-/* What is asked of the reference, and where it puts its results: rows of `columns` values, side by side. Any pointer
- * may be NULL. */
+/* A request to the reference, and where it puts its results: rows of `columns` values, side by side. Any pointer may be
+ * NULL. */
 struct reference {
     table_operation operation; /* of products, integers alone; of other than sums no `totals` and `seeds` are wanted */
     table_type type;           /* of the results; all but `sums` is of reference_kept_type(operation, type) */

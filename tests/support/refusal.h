@@ -8,7 +8,7 @@
 void watch(const void *memory, size_t bytes);
 
 /* Fails the running test unless the call has returned the status, the word is in its reason, which is one line, and
- * what is watched is as it was. Messages name the call as it stands there. */
+ * watched memory is as it was. Messages name the call as it stands there. */
 #define expect(CALL, STATUS, WORD) expect_refusal(CALL, STATUS, WORD, #CALL)
 void expect_refusal(table_status found, table_status status, const char *word, const char *call);
 

@@ -6,7 +6,7 @@ static struct CMUnitTest tests[MOST];
 static int lines[MOST];
 static size_t count;
 
-/* Compilers call what is to be called before main() in any order. */
+/* Functions that run before main() are called in any order. */
 void note_test(const struct CMUnitTest *test, int line) {
     size_t place = count++;
     if (count > MOST)

@@ -17,7 +17,7 @@ struct trial {
     table_type in_type, out_type, sum_type; /* the last one is what states and carries are kept in */
     size_t rows, columns;
     bool reverse, exclusive, offsets, skip_nan, with_state, has_start, in_tables; /* in_tables: as a batch */
-    bool keeps_f64;            /* results of f32, which are those of f64, rounded once */
+    bool keeps_f64;            /* results of f32, rounded once from f64 */
     bool same_carry, in_lines; /* both carries are one row; rows are whole vectors apart, and none begins beside one */
     uint64_t before;           /* rows that are summed already, or as good as that: in the tree's order, with a state */
     const char *form;          /* the form of the call in hand */
@@ -45,8 +45,8 @@ void trial_open_map(struct trial *t);
 /* A row of maps such as runs of rows leave; the maps of a start are known values. */
 void trial_pretend_maps(struct trial *t, bool is_start, char *row);
 
-/* The coefficients of the rows that are counted from `first` on, of so many columns; and those that a row has, one for
- * each column of the table, or shifted those of the row before. */
+/* The coefficients of the rows counted from `first` on, of so many columns; and a row's, one for each column of the
+ * table, or shifted the row before's. */
 size_t trial_a_columns(const struct trial *t);
 const char *trial_a(const struct trial *t, size_t first, size_t rows);
 void trial_a_of_row(const struct trial *t, size_t row, bool shifted, char *to);

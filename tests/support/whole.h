@@ -1,4 +1,4 @@
-/* A table as one piece: what is not said of it is chosen at random, and it is summed by each form of call that takes it
+/* A table as one piece: all that is left open is chosen at random, and it is summed by each form of call that takes it
  * whole, the stages by themselves among them. */
 #ifndef WHOLE_H
 #define WHOLE_H

@@ -30,7 +30,7 @@ void expect_call(struct call call, table_status status, const char *word) {
         expect(table_prefix_sum(&call.in, &call.out, &call.options), status, word);
 }
 
-/* Both stream forms. What is in a state is looked at when it is used. */
+/* Both stream forms. A state's content is checked when it is used. */
 void expect_stream(struct call call, table_status status, const char *word) {
     size_t bytes = 12345;
     keep();

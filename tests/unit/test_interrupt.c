@@ -200,7 +200,7 @@ static const struct variant variants[] = {
     {"a stream", stream, TABLE_U32, TABLE_U64, {.threads = 1}, 0},
 };
 
-/* Values that mean something as any type, also as those of sums that were made of them. */
+/* Values that mean something as any type, also as sums that were made of them. */
 static void fill(const struct variant *variant) {
     const size_t bytes = table_type_size(variant->in);
     memset(&memory, 0, sizeof memory);

@@ -90,7 +90,7 @@ TEST(test_identity_and_constants) {
     }
 }
 
-/* A vector kernel takes the fast form, and looks at what comes out. */
+/* A vector kernel takes the fast form, and looks at its results. */
 TEST(test_what_is_finite_by_the_fast_forms_is_right) {
     struct random random = {run_seed() + 1};
     unsigned finite = 0;

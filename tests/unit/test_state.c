@@ -1,5 +1,5 @@
 /* The states of sums that go on, as bytes: those that joins make are the ones that the definition asks for, saved ones
- * are refused when damaged, and wrong calls are told what is wrong. */
+ * are refused when damaged, and wrong calls are told why. */
 #include "state.h"
 #include "state/state_call.h"
 #include "support/random.h"
@@ -278,7 +278,7 @@ TEST(test_crc32c) {
         assert_int_equal(state_crc32c(state_crc32c(0, rising + 1, cut), rising + 1 + cut, 32 - cut), 0x46dd794e);
 }
 
-/* Each byte, in one bit and in several. What is refused leaves the memory as it was. */
+/* Each byte, in one bit and in several. A refusal leaves the memory as it was. */
 static void damage_every_byte(char *bytes, size_t size, char *room) {
     static const unsigned char damages[] = {0x01, 0x80, 0xff, 0x03}; /* 3 makes the one version of the other */
     memset(room, 0x5a, size);

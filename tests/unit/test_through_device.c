@@ -18,7 +18,7 @@ static table_status copy_rows(const struct scan *scan, void *to, size_t to_pitch
     return TABLE_OK;
 }
 
-/* What is put on a stream of this backend is done at once, in the order of the calls. */
+/* Work put on a stream of this backend is done at once, in the order of the calls. */
 static unsigned followed;
 
 static table_status mark(const struct scan *scan, unsigned number) {

@@ -1,7 +1,7 @@
 /* As much of NCCL as src/nccl and its tests call, for the emulator: ranks are threads of one process, each with an
- * emulated device. Every other operation is done before its call returns; the rest are as those of a communicator that
- * does not block: what is put on the stream before ncclCommGetAsyncError() says that they are done may come before
- * them. No part of NCCL itself; it shows nothing of NCCL's kernels, times, or ways of failing but the one of
+ * emulated device. Every other operation is done before its call returns; the rest are as with a communicator that does
+ * not block: work put on the stream before ncclCommGetAsyncError() says that they are done may come before them. No
+ * part of NCCL itself; it shows nothing of NCCL's kernels, times, or ways of failing but the one of
  * nccl_stub_fail(). */
 #ifndef EMULATOR_NCCL_H
 #define EMULATOR_NCCL_H
