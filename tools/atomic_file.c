@@ -124,7 +124,7 @@ static int find_room(const struct atomic_file *file, size_t bytes) {
         return 0;
     if (bytes > INT64_MAX || (getrlimit(RLIMIT_FSIZE, &limit) == 0 && bytes > limit.rlim_cur))
         return EFBIG;
-    /* What is reserved for the superuser counts as free; not to fill a disk only to see that it is too small. */
+    /* Saves filling a disk that is seen to be too small. Blocks reserved for the superuser count as free. */
     if (fstatvfs(file->fd, &room) == 0 && room.f_blocks > 0 && bytes / room.f_frsize > room.f_bfree)
         return ENOSPC;
     while (!file->direct && fallocate(file->fd, FALLOC_FL_KEEP_SIZE, 0, (off_t)bytes) != 0)
@@ -145,7 +145,7 @@ static void check(const struct atomic_file *file, bool is_kept, int error) {
         die(EX_IOERR, "%s: %s", file->name, strerror(error));
 }
 
-/* Has the disk begin with what has come together. */
+/* Writes, and has the disk begin with bytes that have gathered. */
 void atomic_file_write(struct atomic_file *file, const void *data, size_t bytes) {
     bool is_written = transfer_write(file->fd, data, bytes, -1);
     file->written += is_written ? bytes : 0;
@@ -290,7 +290,7 @@ void atomic_file_publish(struct atomic_file *file, struct atomic_file *beside) {
         atomic_file_finish(beside);
     const sigset_t before = signals_hold();
     const int error = name_both(file, beside, &failed);
-    atomic_file_discard(file); /* a temporary that is left is what was there before, or was taken back */
+    atomic_file_discard(file); /* a temporary that is left has the old file, or was taken back */
     if (beside)
         atomic_file_discard(beside);
     signals_release(before);

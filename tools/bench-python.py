@@ -135,7 +135,7 @@ def compare_segments(shape, options):
 
 
 # Peers of linear recurrences, made for a and b, tensors of tables x rows x columns: the call, and what makes a tensor
-# like b of what it returns. What is turned round, or brought into logarithms, for a peer is not measured.
+# like b of what it returns. Reversals and logarithms for a peer are not measured.
 
 
 def ours(torch, a, b, reverse):

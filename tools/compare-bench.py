@@ -18,7 +18,7 @@ KEY = ('rows', 'columns', 'stride', 'in_type', 'type', 'strategy', 'overflow_che
 
 
 def results_of(folder):
-    """{(file, what was measured): its result}, and the device."""
+    """{(file, case): its result}, and the device."""
     found, gpu = {}, set()
     for path in sorted(folder.glob('*.json')):
         try:

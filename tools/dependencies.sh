@@ -1,6 +1,6 @@
 # shellcheck shell=sh
 # Installs what building and testing need, for the scripts beside it and .ci/run: set -eu; . tools/dependencies.sh
-# Then need_build, need_tests or need_checks. Debian and Ubuntu, as root or with sudo; what is there already is left
+# Then need_build, need_tests or need_checks. Debian and Ubuntu, as root or with sudo; packages already there are left
 # alone, and when nothing is missing neither root nor a network is needed.
 
 say() { printf '%s\n' "== $*"; }
@@ -134,8 +134,8 @@ sanitizer_links() {
     printf 'int main(void) { return 0; }\n' | clang-14 -fsanitize=address -x c - -o /dev/null
 }
 
-# What .ci/run looks through the sources with, a second compiler with its sanitizers, and what keeps objects: Meson
-# uses it where it is found, and what was compiled for the tests is not compiled again for the wheel.
+# The checkers of .ci/run, a second compiler with its sanitizers, and ccache: Meson uses it where it is found, and the
+# tests' objects are not compiled again for the wheel.
 need_checks() {
     need_tests
     need ccache command -v ccache
@@ -178,7 +178,7 @@ for_gpus_here() {
     architectures=
     for architecture in $(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | tr -d . | sort -nu); do
         if [ "$architecture" -lt 75 ] || ! nvcc --list-gpu-arch 2>&1 | grep -q "^compute_$architecture\$"; then
-            return 0 # the usual ones, and PTX for what is newer
+            return 0 # the usual ones, and PTX for newer ones
         fi
         architectures="$architectures${architectures:+,}$architecture"
     done

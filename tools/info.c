@@ -1,4 +1,4 @@
-/* tuplescan info: what is in a table file. */
+/* tuplescan info: describes a table file. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <sysexits.h>

@@ -29,7 +29,7 @@ void job_step_stream(const table_stream_report *report);
 
 double job_seconds(void); /* of all steps */
 
-/* "12 ms in all: reading 2, working 3, writing 6"; what is left of it went by with giving back memory. */
+/* "12 ms in all: reading 2, working 3, writing 6"; the rest went by with giving back memory. */
 void job_times_text(char text[JOB_TIMES_TEXT]);
 
 /* read_seconds, work_seconds, write_seconds, free_seconds and their sum, total_seconds, as members of the object that

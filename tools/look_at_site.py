@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """look_at_site.py HTML [PICTURES]: goes through the pages that tools/build-site.sh made, in a browser without a window,
 of 1280 and of 390 pixels, light and dark. Says which pages are wider than the window, which text has less contrast to
-what is behind it than WCAG AA asks for (4.5, or 3 where it is large), which links of a page to another lead nowhere,
-and which of the words that people search for find no page. Into the folder PICTURES goes a picture of each page.
+its background than WCAG AA asks for (4.5, or 3 where it is large), which links of a page to another lead nowhere, and
+which of the words that people search for find no page. Into the folder PICTURES goes a picture of each page.
 
 Wants the Python package playwright, and chromium in PATH (Debian's package)."""
 import shutil

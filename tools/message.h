@@ -25,7 +25,7 @@ _Noreturn void die(int code, const char *format, ...) __attribute__((format(prin
 /* As fail_status(), and the end of the command, unless the status is TABLE_OK. */
 void die_unless_ok(const char *what, table_status status);
 
-/* Ends the command, or the innermost attempt() of the thread: with what was printed written, and with nothing left of
+/* Ends the command, or the innermost attempt() of the thread: with printed text written, and with nothing left of
  * outputs that have no name yet. */
 _Noreturn void command_end(int code);
 

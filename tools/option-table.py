@@ -134,7 +134,7 @@ def options_of_scan(command):
 
 
 def parameters(stub, name):
-    """Of a call, or the keywords that a class of _options.py is of, with those of the classes that it is made of."""
+    """A call's, or the keywords of a class of _options.py, its base classes' among them."""
     tree = ast.parse((TREE / f'python/tuplescan/{stub}').read_text())
     found = set()
     for node in (node for node in tree.body if getattr(node, 'name', None) == name):
@@ -149,7 +149,7 @@ def parameters(stub, name):
 
 
 def calls_of(stub):
-    """Those of a module, such as cummax(), which may be said to be as another one."""
+    """A module's calls, aliases such as cummax() among them."""
     body = ast.parse((TREE / f'python/tuplescan/{stub}').read_text()).body
     return {f'{getattr(node, "name", None) or node.targets[0].id}()' for node in body
             if isinstance(node, (ast.FunctionDef, ast.Assign))}

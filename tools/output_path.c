@@ -103,7 +103,7 @@ bool output_path_same(const char *a, const char *b) {
     return a_exists && b_exists && !is_memory_device(&status_a) && transfer_same_file(&status_a, &status_b);
 }
 
-/* A terminal or a socket may well be both: what is written to it is not what is read from it. */
+/* A terminal or a socket may well be both: its output is not its input. */
 bool output_path_is_input(const char *output, const char *input) {
     struct stat written, read;
     return status_of(output, STDOUT_FILENO, &written) == 0 && status_of(input, STDIN_FILENO, &read) == 0 &&

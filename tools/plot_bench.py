@@ -130,7 +130,7 @@ def draw_over_rows(run, results, kind, name):
 
 
 def read(path):
-    """What was measured, or None."""
+    """The results, or None."""
     try:
         with open(path, encoding="utf-8") as file:
             return json.load(file)

@@ -1,4 +1,4 @@
-/* A scan of files, and what is said about it. */
+/* A scan of files, and its report. */
 #ifndef SCAN_H
 #define SCAN_H
 
@@ -72,7 +72,7 @@ struct scan_job {
     bool rows_known;           /* of all inputs */
     const char *name;          /* of the inputs, for messages */
     char name_of_many[40];
-    size_t kept; /* bytes of what is remembered between the rows */
+    size_t kept; /* bytes remembered between the rows */
     struct scan_decay decay;
     struct scan_segments segments;
     struct text_beside beside;
@@ -100,7 +100,7 @@ static inline bool scan_is_recurrence(const struct scan_job *job) {
 /* The type that results are kept in from row to row: that of carries and states. */
 table_type scan_kept_type(const struct scan_job *job);
 
-/* The steps of a scan, which `append` takes, too. Opens the inputs and finds out what is to be summed. */
+/* The steps of a scan, which `append` takes, too. Opens the inputs and finds their tables. */
 void scan_open_tables(struct scan_job *job);
 
 /* Opens an input that was set aside, now that its turn has come. */
@@ -173,8 +173,8 @@ size_t scan_segments_bytes(size_t rows);
 
 void scan_segments_close(struct scan_segments *segments);
 
-/* The sums of the next piece, whose rows lie as in the input; what is in no segment is 0, and the column of --by is
- * what it was. */
+/* The sums of the next piece, whose rows lie as in the input; rows in no segment are 0, and the column of --by
+ * stays. */
 void scan_segments_sum(struct scan_job *job, struct scan_piece *piece);
 
 /* The sums of the job's input, which is read and written in pieces, with --reverse from its end. */

@@ -36,7 +36,7 @@ static table_view within(const table_view *table, size_t first, size_t rows, con
     return view;
 }
 
-/* What was found in the rows of a part, of which the first one is row `above`. */
+/* Notes an overflow in the rows of a part, of which the first one is row `above`. */
 static void note(struct scan_job *job, const struct scan_part *part, uint64_t above, uint64_t overflow) {
     if (overflow == SCAN_NONE)
         return;
@@ -182,8 +182,8 @@ static size_t count_threads(const struct arguments *common) {
     return cpu.processors > 1 ? (size_t)cpu.processors : 1;
 }
 
-/* How many rows a piece has: all, if they are no more than what is usual, and then no segment goes on. Whether some may
- * do, and there are states. */
+/* How many rows a piece has: all, if they are no more than usual, and then no segment goes on. Returns whether some
+ * may, and there are states. */
 static bool choose_room(struct scan_job *job, size_t row) {
     const struct arguments *common = &job->arguments.common;
     struct memory_budget budget = {.most = memory_limit(common->memory) - job->beside.most,
@@ -267,8 +267,7 @@ struct window {
     bool ended;         /* no piece comes after it */
 };
 
-/* Reads the next rows: as many as there is room for, or, of what comes by a pipe, whole ones as soon as nothing more is
- * there. */
+/* Reads the next rows: as many as there is room for, or, of a pipe, whole ones as soon as nothing more is there. */
 static void read_forwards(struct scan_job *job, size_t row, struct window *at) {
     struct input_file *input = job->input;
     const bool waits = input->is_regular || input->data || !job->segments.parts[0].state;

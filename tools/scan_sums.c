@@ -146,7 +146,7 @@ void scan_add_report(table_stream_report *sum, const table_stream_report *report
     sum->scan.transfer_seconds += scan->transfer_seconds;
 }
 
-/* Adds what was found in an input to what was found in those above it. */
+/* Adds the findings in an input to the findings above it. */
 static void add_found(struct scan_job *job, const table_stream_report *report, uint64_t overflow, uint64_t skipped) {
     scan_add_report(&job->report, report);
     job->skipped += skipped;
@@ -229,7 +229,7 @@ static bool goes_backwards(const struct scan_job *job) {
            !job->output_format->delimiter && atomic_file_can_go_back(&job->output);
 }
 
-/* Charges the values in memory, and beside them what reading takes of it, or, after that, the sums: what is more. */
+/* Charges the values in memory, plus the larger of the read buffers and the sums. */
 static void charge_table(struct scan_job *job, size_t sums) {
     const struct input_file *input = job->input;
     const size_t reading = input_memory(input);

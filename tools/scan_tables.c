@@ -1,4 +1,4 @@
-/* The tables of a scan: what is summed, into what, and from where on. */
+/* The tables of a scan: inputs, outputs, and the state between them. */
 #include "scan.h"
 
 #include <stdio.h>
@@ -43,8 +43,8 @@ size_t scan_memory_left(const struct scan_job *job) {
     return memory_left(&budget);
 }
 
-/* What the sums go on from, or, as several inputs are summed one after the other, what is remembered in between, and
- * the sums above the table; segments have states of their own. */
+/* Opens the state that the sums go on from, or that is kept between inputs summed one after the other, and the sums
+ * above the table; segments have states of their own. */
 static void open_state(struct scan_job *job) {
     const struct scan_arguments *arguments = &job->arguments;
     const table_operation operation = arguments->operation;

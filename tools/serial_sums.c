@@ -60,8 +60,8 @@ size_t serial_sums_next(const struct serial_sums *sums) { return SERIAL_UNIT - r
             values[i] = left + values[i];                                                                              \
     }
 
-/* One column of a unit, whose missing rows are -0.0: what is added to it is not changed by it. Rows of the unit that
- * were summed before are so, too, but for the last one of each run, which is the total of the run. */
+/* One column of a unit, whose missing rows are -0.0, which changes no sum. Rows of the unit that were summed before are
+ * -0.0, too, but for the last one of each run, which is the total of the run. */
 #define SUM_FLOATS(NAME, TYPE)                                                                                         \
     static void NAME(struct serial_sums *sums, size_t column, size_t count) {                                          \
         TYPE values[SERIAL_UNIT], *to = (TYPE *)sums->sums + column;                                                   \

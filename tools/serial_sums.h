@@ -48,8 +48,8 @@ void serial_sums_go_on(struct serial_sums *sums, const void *state);
 /* How many rows the unit has that comes next. */
 size_t serial_sums_next(const struct serial_sums *sums);
 
-/* Takes as many rows as the next unit has, or, at the end of the table, fewer. sums->above and sums->sums are those of
- * this unit until the next one. Each sum of integers that leaves its type is seen, as the one before it is known. */
+/* Takes as many rows as the next unit has, or, at the end of the table, fewer. sums->above and sums->sums are this
+ * unit's until the next one. Each sum of integers that leaves its type is seen, as the one before it is known. */
 void serial_sums_unit(struct serial_sums *sums, const void *rows, size_t count);
 
 #endif

@@ -33,7 +33,7 @@ const char *signals_clean_up(void) {
     return left;
 }
 
-/* Says it if that takes no waiting: a reader who does not read must not keep the command from ending. */
+/* Says it if that takes no waiting: a reader that does not read must not keep the command from ending. */
 static void say(const char *line, size_t bytes) {
     struct pollfd error = {.fd = STDERR_FILENO, .events = POLLOUT};
     if (poll(&error, 1, 0) != 1 || !(error.revents & POLLOUT))

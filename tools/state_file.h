@@ -13,7 +13,7 @@ struct state_file {
     const char *name;
     void *state;
     size_t bytes;            /* of the state */
-    table_state_facts facts; /* of what was read; version 0: there was no such file */
+    table_state_facts facts; /* of the file read; version 0: there was none */
     struct atomic_file output;
 };
 

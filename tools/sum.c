@@ -11,14 +11,14 @@
 #include "types.h"
 #include "values.h"
 
-/* What is read of the running sums, from the top to the bottom. */
+/* The part read of the running sums, from the top to the bottom. */
 struct range {
     struct input_file scanned;
     struct sum_arguments arguments;
     struct state_file state; /* that the sums go on from */
     table_type type;         /* what the sums are kept in: not always the type of the file */
     void *from, *to;         /* the sums between which the rows lie: `to` less `from` is theirs; NULL: zeros */
-    char *sums;              /* what is printed */
+    char *sums;              /* to be printed */
     size_t wrapped; /* the first column whose running sums are seen to have wrapped, or the number of columns */
 };
 
@@ -87,7 +87,7 @@ static void print(const struct range *range) {
     json_end();
 }
 
-/* What comes first in the file is read first. */
+/* The sums that come first in the file are read first. */
 static void subtract(struct range *range) {
     const struct option_rows *rows = &range->arguments.rows;
     const bool reverse = range->arguments.scan.reverse;

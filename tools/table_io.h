@@ -9,8 +9,8 @@
 #include "state_file.h"
 
 /* Before anything is read: whether -o, and the second output that `option` names (or NULL), can be written, have names
- * that do not promise another format, are no file that is read, and do not get in each other's way, nor in that of what
- * is printed, be it by --json or by the option `printed` (or NULL). */
+ * that do not promise another format, are no file that is read, and do not get in each other's way, nor in that of
+ * printed output, be it by --json or by the option `printed` (or NULL). */
 void check_outputs(const struct arguments *arguments, const char *printed, const char *option, const char *second);
 
 /* Whether the output, or what else `option` names to be written, is no file that is read: whoever wants that has no way

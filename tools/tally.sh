@@ -23,7 +23,7 @@ $name" ;;
 run() {
     log=$1 begun=$(date +%s)
     shift
-    echo 1 >"$log.status" # until it says otherwise: what is interrupted may not come to that
+    echo 1 >"$log.status" # until it says otherwise: an interrupted one may not come to that
     ("$@") && echo 0 >"$log.status"
     echo $(($(date +%s) - begun)) >"$log.seconds"
 }

@@ -1,8 +1,8 @@
 #!/bin/sh
 # The library for 64-bit Arm, as NVIDIA's Grace is: built into build-aarch64/ by tools/aarch64-linux-gnu.ini, and its
 # tests of bits run by qemu, against what this kind of processor and all others have (tests/checksums.txt,
-# recurrences.txt). Debian, on another kind of processor; some 3 minutes. Arguments are the tests to run instead. What
-# is measured under qemu says nothing of speed. The last line is "N passed, N failed, N skipped".
+# recurrences.txt). Debian, on another kind of processor; some 3 minutes. Arguments are the tests to run instead. Times
+# under qemu say nothing of speed. The last line is "N passed, N failed, N skipped".
 set -eu
 cd "$(dirname "$0")/.."
 . tools/dependencies.sh

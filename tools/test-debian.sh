@@ -1,6 +1,6 @@
 #!/bin/sh
 # Builds the Debian packages of debian/ out of a copy of the tree, looks through them with lintian, and runs their tests
-# on what is in them, without installing them. On Debian 12 or later, as root or with sudo for what is missing.
+# on their contents, without installing them. On Debian 12 or later, as root or with sudo for what is missing.
 # The last line is "N passed, N failed, 0 skipped".
 set -eu
 cd "$(dirname "$0")/.."

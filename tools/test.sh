@@ -2,7 +2,7 @@
 # Installs what the tests need, builds into build-test/ and runs all tests, on Debian or Ubuntu. Can be run again at no
 # harm. The last line is "N passed, N failed, N skipped". Arguments go to `meson test`, such as --suite unit. Where
 # there is nvcc and no GPU, no test waits for kernels; when all have run, the kernels are compiled, for one kind of GPU
-# and not optimised, into build-kernels/, with what is linked with them: as one more test.
+# and not optimised, into build-kernels/, and linked: as one more test.
 set -eu
 cd "$(dirname "$0")/.."
 . tools/dependencies.sh

@@ -31,7 +31,7 @@ struct comparison {
     char *rounded;  /* results of a unit */
     char *spare;    /* a row of either file */
     size_t out_row; /* bytes of it */
-    void *carry;    /* sums of what was summed before; NULL: nothing was */
+    void *carry;    /* sums of the rows before; NULL: there are none */
     bool differs;
     struct difference difference;
     uint64_t counted; /* the row of the difference, from the first one that was summed */
@@ -242,7 +242,7 @@ static void open_scanned(struct comparison *comparison) {
     static const char *const places[BY_MOST] = {"0", "1", "2",  "3",  "4",  "5",  "6",  "7",
                                                 "8", "9", "10", "11", "12", "13", "14", "15"};
     const struct input_request request = {.format = arguments->output_format,
-                                          .kept = places, /* what is kept stands before the sums */
+                                          .kept = places, /* kept columns stand before the sums */
                                           .kept_count = arguments->kept.count,
                                           .type =
                                               arguments->out_type ? arguments->out_type : default_sum_type(in->type),

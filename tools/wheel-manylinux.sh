@@ -1,13 +1,12 @@
 #!/bin/sh
-# Builds what is handed out of the Python package into build-manylinux/: of what is committed, the sdist; of that,
-# without a network, the wheel for every Linux on this kind of processor with glibc 2.28 or later, without kernels for
-# GPUs. The compiler is the clang of ziglang, which links against an older C library than that of this machine.
-# auditwheel gives the wheel its name, if it needs no newer symbol; tools/wheel_sbom.py says in it what it is made of.
-# Both are built twice, the second time of a clone, elsewhere, with the build's needs from a folder of wheels alone, and
-# are the same bytes. The wheel runs in a folder that is all there is; a part of python/tests runs on it. With --cuda,
-# where there is nvcc of CUDA 12.8 or later, the wheel of tuplescan-cuda is made, too, for the same systems, with
-# machine code for 8.0, 9.0, 10.0 and 12.0 (docs/supported.md). The last line is "N passed, N
-# failed, N skipped".
+# Builds the Python package's archives into build-manylinux/: of the committed tree, the sdist; of that, without a
+# network, the wheel for every Linux on this kind of processor with glibc 2.28 or later, without kernels for GPUs. The
+# compiler is the clang of ziglang, which links against an older C library than that of this machine. auditwheel gives
+# the wheel its name, if it needs no newer symbol; tools/wheel_sbom.py says in it what it is made of. Both are built
+# twice, the second time of a clone, elsewhere, with the build's needs from a folder of wheels alone, and are the same
+# bytes. The wheel runs in a folder that is all there is; a part of python/tests runs on it. With --cuda, where there is
+# nvcc of CUDA 12.8 or later, the wheel of tuplescan-cuda is made, too, for the same systems, with machine code for 8.0,
+# 9.0, 10.0 and 12.0 (docs/supported.md). The last line is "N passed, N failed, N skipped".
 set -eu
 cd "$(dirname "$0")/.."
 . tools/dependencies.sh
@@ -83,7 +82,7 @@ for wheel in "$here"/*manylinux_2_28_*.whl; do
     check "alone" python tools/wheel_alone.py "$wheel" "$here/tools"
 done
 
-# Kernels are nvcc's, with its own host compiler; all else, and what is linked, is as in the wheel without them.
+# Kernels are nvcc's, with its own host compiler; all else, linking too, is as in the wheel without them.
 with_kernels() {
     CC=$here/bin/cc CXX=$here/bin/c++ ZIG_GLOBAL_CACHE_DIR=$here/cache ZIG_LOCAL_CACHE_DIR=$here/kernels/cache \
         pip wheel --quiet --no-index --no-deps --no-build-isolation -Csetup-args=-Dcuda=enabled \

@@ -44,7 +44,7 @@ def package(metadata):
 
 
 def runtimes(programs, compiler):
-    """Those of LLVM's libraries that have names in the programs."""
+    """LLVM's libraries that have names in the programs."""
     told = subprocess.run([compiler, '-E', '-P', '-x', 'c', '-'], check=True, text=True, stdout=subprocess.PIPE,
                           input='__clang_major__.__clang_minor__.__clang_patchlevel__').stdout
     version = told.strip().replace(' ', '')

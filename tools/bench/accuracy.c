@@ -1,8 +1,8 @@
 /* Errors instead of times: how far float results are from the exact sums, and how many of them change from run to run.
  *
  * The exact sums are kept as two doubles, of which the second holds what the first could not: about 106 bits, far more
- * than any of the results has. Errors are relative to the sum of the magnitudes of what was added, which is what the
- * rounding errors of a sum are proportional to. */
+ * than any of the results has. Errors are relative to the sum of the magnitudes of all terms, to which the rounding
+ * errors of a sum are proportional. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

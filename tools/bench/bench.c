@@ -1,4 +1,4 @@
-/* tuplescan bench: reads what is asked for, and runs it. */
+/* tuplescan bench: reads the options, and runs what they ask for. */
 #include <stdio.h>
 
 #include "bench/bench.h"

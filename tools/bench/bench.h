@@ -31,7 +31,7 @@ struct bench_lengths {
     struct option_rows rows; /* LENGTHS_BETWEEN: the least and the most */
 };
 
-/* What is measured. */
+/* The kinds of measurements. */
 enum bench_mode { BENCH_SCANS, BENCH_KEYS, BENCH_ACCURACY, BENCH_BUS, BENCH_DEVICES, BENCH_MODES };
 
 struct bench_options {
@@ -51,9 +51,9 @@ struct bench_options {
     size_t strategy_count;
     size_t rows[BENCH_LIST]; /* none: as many as `bytes` hold */
     size_t row_count;
-    size_t table_rows; /* the rows are those of as many tables as they make, of that many each; 0: one table */
+    size_t table_rows; /* the rows are cut into tables of this many; 0: one table */
     bool has_segments;
-    struct bench_lengths segments; /* the rows are those of segments of these lengths */
+    struct bench_lengths segments; /* the rows are cut into segments of these lengths */
     struct option_devices devices; /* GPUs that share a table; none: one GPU, by itself */
     unsigned repeat;
     bool reverse, skip_nan, peers, numpy, check, overflow, json, quiet, quick;
@@ -131,7 +131,7 @@ struct bench_times {
     double ms, parts[BENCH_PARTS];
 };
 
-/* A way of doing what is measured, among others that take turns with it: what else the machine does meets all alike. */
+/* A way of doing the measured work. Ways take turns, so that the machine's other work meets all alike. */
 struct bench_way {
     bool left_out;
     unsigned most;             /* repetitions; 0: as many as are asked for */
@@ -146,7 +146,7 @@ bool bench_measure(struct bench_way *ways, size_t count, unsigned repeat, void *
 
 double bench_median(double *samples, size_t count); /* sorts them */
 
-/* The worse of two codes; and whether others of what is measured are worth trying after one. */
+/* The worse of two codes; and whether other measurements are worth trying after one. */
 int bench_worse(int code, int other);
 bool bench_goes_on(int code);
 

@@ -43,7 +43,7 @@ static const struct key_subject subjects[] = {
 
 /* ----------------------------------------------------------------------------------------------------- the ways */
 
-/* Ours, in any form: with `bytes` it says how much workspace it needs; the steps are those of a call. */
+/* Ours, in any form: with `bytes` it says how much workspace it needs; STEPPED has the steps of a call. */
 static table_status ours(struct key_bench *bench, size_t *bytes) {
     const struct key_subject *subject = bench->subject;
     const bool sorts = subject->bins.count == 0, call = bench->way == STEPPED && !bytes;
@@ -126,7 +126,7 @@ static bool work(void *context) {
     return status == TABLE_OK;
 }
 
-/* Sorting in place takes away what is to be sorted, so ahead of each run, of all ways alike, the keys are copied. */
+/* Sorting in place loses the input, so ahead of each run, of all ways alike, the keys are copied. */
 static bool run_way(void *context, size_t way, struct bench_times *times) {
     struct key_bench *bench = context;
     struct bench_place *place = &bench->place;

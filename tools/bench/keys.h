@@ -1,5 +1,5 @@
-/* The benchmark of the pipelines on keys: keys.c measures; key_values.c makes the keys, and says what is wrong with
- * what became of them. */
+/* The benchmark of the pipelines on keys: keys.c measures; key_values.c makes the keys, and names errors in the
+ * results. */
 #ifndef BENCH_KEYS_H
 #define BENCH_KEYS_H
 
@@ -27,7 +27,7 @@ struct key_bench {
     void *out, *values_out;                     /* counts, CUB's, or a copy */
     void *host_given, *host_keys, *host_values; /* the same in host memory */
     uint64_t *expected;
-    /* What is measured now. */
+    /* The measurement in hand. */
     const struct key_subject *subject;
     enum key_spread spread;
     size_t count;

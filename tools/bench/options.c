@@ -213,7 +213,7 @@ static const struct option_row rows[] = {
     TEXT("\nof memcpy is the time of the copy over the time of the scan: 1 is as fast as copying."),
 };
 
-/* What each of the modes does not look at, and what is not for segments. */
+/* Options that each mode does not look at, and those not for segments. */
 static option_names apart[] = {{"pipelines", "accuracy", "bus", "devices", "types", "columns", "rows"},
                                {"pipelines", "table-rows", "segments", "strategy", "check-overflow", "reverse"},
                                {"accuracy", "bus", "devices", "threads", "rows", "keys", "reverse"},

@@ -93,7 +93,7 @@ bool place_time(struct bench_place *place, bool by_clock, bench_work *work, void
 /* ------------------------------------------------------------------------------------------------- host memory */
 
 static void *host_allocate(struct bench_place *place, size_t bytes, bool on_host) {
-    enum { SMALL = 8 << 20 }; /* what is larger has pages of its own */
+    enum { SMALL = 8 << 20 }; /* larger memory has pages of its own */
     (void)place, (void)on_host;
     const size_t whole = (bytes / TABLE_WORKSPACE_ALIGNMENT + 1) * TABLE_WORKSPACE_ALIGNMENT;
     void *const memory = bytes < SMALL ? aligned_alloc(TABLE_WORKSPACE_ALIGNMENT, whole) : memory_allocate(bytes);

@@ -7,16 +7,16 @@
 
 enum { PLACE_BLOCKS = 16 };
 
-/* What is timed: it does something, or queues it on the place's stream. False: it failed, and said so. */
+/* The timed work: done, or queued on the place's stream. False: it failed, and said so. */
 typedef bool bench_work(void *what);
 
 struct bench_place {
     const struct place_kind *kind;
     struct bench_report *report;
     int device;                    /* a GPU's number */
-    void *stream, *begun, *ended;  /* a GPU's: where all is queued, and events around what is timed */
+    void *stream, *begun, *ended;  /* a GPU's: where all is queued, and events around the timed work */
     void *lead;                    /* a GPU's: memory that nothing else uses */
-    void *memory[2][PLACE_BLOCKS]; /* what is allocated: here, and on the host */
+    void *memory[2][PLACE_BLOCKS]; /* allocations: here, and on the host */
     size_t held;                   /* bytes on the host */
     bool is_short;                 /* some memory that was asked for is not there */
     void *workspace;               /* what calls and peers work in, one after the other */
@@ -29,13 +29,13 @@ struct place_kind {
     void (*close)(struct bench_place *place);
     void *(*allocate)(struct bench_place *place, size_t bytes, bool on_host); /* NULL: there is none */
     void (*release)(struct bench_place *place, void *memory, bool on_host);
-    /* What is queued: copies rows between any two memories, and clears memory. */
+    /* Work that is queued: copies rows between any two memories, and clears memory. */
     bool (*copy)(struct bench_place *place, void *to, const void *from, size_t pitch, size_t bytes, size_t rows);
     bool (*clear)(struct bench_place *place, void *memory, size_t bytes);
     bool (*wait)(struct bench_place *place);
-    /* NULL where the host's clock is the only one. cool(): ahead of what is timed something else goes through the cache
-     * and keeps the stream busy while the work is queued: a copy, or, for what only reads and would pay for writing
-     * back what a copy leaves in the cache, reading. */
+    /* NULL where the host's clock is the only one. cool(): ahead of the timed work something else goes through the
+     * cache and keeps the stream busy while that is queued: a copy, or, for work that only reads and would pay for
+     * writing back a copy's lines, reading. */
     bool (*cool)(struct bench_place *place, bool by_reading);
     bool (*begin)(struct bench_place *place);
     bool (*end)(struct bench_place *place);
@@ -57,10 +57,10 @@ void place_close(struct bench_place *place);
  * little: Linux promises more than it has, and kills a process that uses it. */
 void *place_allocate(struct bench_place *place, size_t bytes, bool on_host);
 
-/* Memory of the host for what is copied to and from `memory` of the place: the same where the place is the host. */
+/* Memory of the host for copies to and from `memory` of the place: the same where the place is the host. */
 void *place_mirror(struct bench_place *place, void *memory, size_t bytes);
 
-/* Makes the workspace no smaller than that. What was in it is lost. */
+/* Makes the workspace no smaller than that. Its content is lost. */
 bool place_grow_workspace(struct bench_place *place, size_t bytes);
 void place_release(struct bench_place *place, void *memory);
 

@@ -46,7 +46,7 @@ static size_t length_of(const struct bench_lengths *lengths, size_t index, size_
     }
 }
 
-/* Counts segments, the last of which has what is left of the table, and puts their offsets where they are wanted. */
+/* Counts segments, the last of which has the rest of the table, and puts their offsets where they are wanted. */
 static size_t make_offsets(const struct scans *scans, int64_t *offsets) {
     const size_t rows = scans->table.rows;
     size_t count = 0;

@@ -19,7 +19,7 @@ struct scan_way {
     void *graph;
 };
 
-/* The tables, allocated once for the largest case of a run, and what is summed now. */
+/* The tables, allocated once for the largest case of a run, and the sum in hand. */
 struct scans {
     const struct bench_options *options;
     struct bench_report *report;

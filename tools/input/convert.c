@@ -87,7 +87,7 @@ static size_t take_elements(struct input_file *file) {
     return converter->raw_bytes / bytes;
 }
 
-/* What is taken of each element, side by side. */
+/* Copies the parts taken of each element, side by side. */
 static void take_parts(const struct layout_stored *stored, char *to, const char *from, size_t elements) {
     if (stored->part_count == 0) {
         memcpy(to, from, elements * stored->element_bytes);

@@ -25,7 +25,7 @@ static const struct input_format *const formats[] = {&input_npz,         &input_
                                                      &input_safetensors, &input_npy, &input_raw};
 enum { FORMATS = sizeof formats / sizeof formats[0], DROP_BYTES = 1 << 14 };
 
-/* Whether the file begins so; what comes by a pipe is not known yet, and may. */
+/* Whether the file is seen to begin so, which a pipe is not. */
 static bool begins(const struct input_file *file, const char *wanted) {
     char found[8];
     const size_t length = strlen(wanted);

@@ -50,13 +50,13 @@ struct input_request {
     bool type_is_a_hint; /* type and columns are only what a raw file would have; a .npy file may be given instead */
     bool longer;         /* a .npy may have more bytes than its header says, which are of no matter */
     bool whole;          /* all of it will be read soon, and where its type may lie */
-    bool own; /* in memory that no other process can write to, and the caller may: for what is read more than once */
+    bool own; /* in memory that no other process can write to, and the caller may: for values read more than once */
     size_t memory; /* the most bytes that input_open() may bring into memory that is not the file's own; 0: any */
-    size_t used;   /* bytes that are in memory beside those already: what is refused is told both together */
+    size_t used;   /* bytes that are in memory beside those already: refusals tell both together */
     enum input_elements elements;
     struct input_field *fields; /* to be looked for in records; if values are wanted, the columns are these alone */
     size_t field_count;
-    bool tells;  /* of what is no error, too */
+    bool tells;  /* notes that are no errors, too */
     bool looks;  /* of text: a field that is no number is noted, and no error */
     bool pieces; /* input_open(): values that cannot be mapped are left for input_read() */
 };
@@ -76,7 +76,7 @@ typedef void input_visit(void *context, const char *name, size_t length, const s
 
 /* A row of the table of formats. */
 struct input_format {
-    const char *name, *output; /* what it is called, and what is made of it unless an option says more */
+    const char *name, *output; /* its name, and its output's unless an option says more */
     const char *ending;        /* of names of files; NULL: none means it */
     const char *begins;        /* of a file of several tables: how it begins, where a member is asked for; or NULL */
     /* Whether the file is one by its first bytes, where no option says its format; NULL: by the two above. */
@@ -105,7 +105,7 @@ struct input_format {
 struct input_reader {
     size_t (*read)(struct input_file *file, void *to,
                    size_t bytes);                      /* at least one of up to `bytes` bytes; 0: the end */
-    bool (*seek)(struct input_file *file, size_t row); /* to a row; false, or NULL: only by reading what is before */
+    bool (*seek)(struct input_file *file, size_t row); /* to a row; false, or NULL: only by reading the rows before */
     void (*taken)(struct input_file *file); /* all values were read: gives back memory that reading took; or NULL */
     void (*close)(struct input_file *file);
     void *state;  /* NULL: there is no such reader */
@@ -120,7 +120,7 @@ struct input_file {
     struct table_layout layout;
     const void *data; /* layout.bytes bytes; aligned to the type if the whole was asked for, to any if they are own or
                          were taken; NULL where input_read() reads them from the file */
-    size_t bytes;     /* at `memory`, of what was looked at before the values */
+    size_t bytes;     /* at `memory`, of the part looked at before the values */
     bool rows_known;  /* layout.rows and layout.bytes say all; they do not of a raw table from a pipe */
     void *head;       /* values that had to be read already, or were taken: head_bytes, from head_given on */
     size_t head_bytes, head_given;
@@ -151,7 +151,7 @@ extern const struct input_format input_npy, input_raw, input_npz, input_safetens
 void input_open(struct input_file *file, const char *path, const struct input_request *request);
 void input_close(struct input_file *file);
 
-/* As input_open(), but values are read afterwards: plain ones from file->fd, after what is in file->head. */
+/* As input_open(), but values are read afterwards: plain ones from file->fd, after those in file->head. */
 void input_start(struct input_file *file, const char *path, const struct input_request *request);
 
 /* Visits all tables of a file that may have several, which is then of *format, and counts them; of any other file, or
@@ -167,10 +167,10 @@ size_t input_read(struct input_file *file, void *to, size_t bytes);
  * no more. */
 size_t input_some(struct input_file *file, void *to, size_t bytes);
 
-/* Whether values come straight from file->fd, after what is in file->head. */
+/* Whether values come straight from file->fd, after those in file->head. */
 bool input_is_plain(const struct input_file *file);
 
-/* Has input_read() go on with this row, which is not above what was read before; a table that ends before it has no
+/* Has input_read() go on with this row, which is not above the rows read before; a table that ends before it has no
  * more values. */
 void input_go_to(struct input_file *file, size_t row);
 

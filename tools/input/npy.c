@@ -1,6 +1,6 @@
 /* NumPy's .npy, versions 1.0, 2.0 and 3.0: "\x93NUMPY", two bytes of version, the length of the header (2 bytes, from
  * version 2.0 on 4), the header, and the values. The header is a Python dict with the keys descr, fortran_order and
- * shape, in any order. What is not exactly that is refused, and so is a file whose size is not what its header says. */
+ * shape, in any order. Any other header is refused, and so is a file whose size is not as its header says. */
 #include "input/file.h"
 
 #include <stdint.h>

@@ -124,7 +124,7 @@ static void know_options(struct input_text *text, const struct input_request *re
                             : "";
 }
 
-/* What is wrong with the value at which the line stands. */
+/* Names the error of the value at which the line stands. */
 static _Noreturn void wrong_value(const struct input_file *file, struct text_line line, size_t number,
                                   enum value what) {
     const table_type type = file->layout.type;

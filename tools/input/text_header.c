@@ -1,4 +1,4 @@
-/* The first lines of a text: what is between its fields, which fields are columns, and what they are called. */
+/* The first lines of a text: the delimiter, which fields are columns, and their names. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -148,7 +148,7 @@ static bool is_counted(const struct input_text *text, const struct head *head) {
     return counts;
 }
 
-/* What is wrong with a field that can be no name in its line, and is no number. */
+/* The error of a field that can be no name in its line, and is no number. */
 static const char *fault_of(const struct input_text *text, enum text_field what, bool is_mistyped, bool is_mixed) {
     static char mixed[200];
     snprintf(mixed, sizeof mixed,

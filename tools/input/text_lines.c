@@ -221,7 +221,7 @@ static void check_encoding(const struct input_file *file, const struct text_line
             (size_t)(nul - from) + 1);
 }
 
-/* sep=; as spreadsheets write it: the line says what is between fields, if no option does. */
+/* sep=; as spreadsheets write it: the line names the delimiter, if no option does. */
 static bool says_delimiter(struct input_file *file, const struct input_request *request, const struct text_line *line) {
     const char *at = line->at, *end = line->end;
     text_cut_quotes(&at, &end);

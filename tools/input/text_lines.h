@@ -84,8 +84,8 @@ struct text_line text_field_at(struct text_line line, size_t place);
 /* Puts the fields of the line that are kept beside its values. */
 void text_keep_fields(const struct input_file *file, struct text_line line);
 
-/* Looks at all rows from here on, of what comes by a pipe at those that have come, until `goes_on` is false; and goes
- * back to the first of them. */
+/* Looks at all rows from here on, of a pipe at those that have come, until `goes_on` is false; and goes back to the
+ * first of them. */
 void text_survey(struct input_file *file,
                  bool goes_on(const struct input_text *text, struct text_line line, void *context), void *context);
 
@@ -102,7 +102,7 @@ void text_find_width(struct input_file *file, struct text_line line);
  * line that cannot be text ends the command. */
 void text_find_first_line(struct input_file *file, const struct input_request *request, char **comment, char **first);
 
-/* In text_header.c: reads what comes before the first row, which says what fields there are. The columns of the table.
+/* In text_header.c: reads the lines before the first row, which say what fields there are. The columns of the table.
  * Fields that are looked for are given their places as offsets. */
 size_t text_read_header(struct input_file *file, const struct input_request *request);
 

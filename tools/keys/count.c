@@ -109,7 +109,7 @@ static void count_keys(struct count_job *job, const table_view *keys, uint64_t p
     add_report(&job->report, &report);
 }
 
-/* Keys of the next piece: whole chunks, or what is left of one. */
+/* Keys of the next piece: whole chunks, or the rest of one. */
 static size_t next_piece(const struct count_job *job, const struct key_pieces *pieces) {
     const size_t begun = (size_t)(pieces->done % job->chunk), most = pieces->most;
     return begun > 0 ? job->chunk - begun : job->chunk < most ? most / job->chunk * job->chunk : most;

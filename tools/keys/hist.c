@@ -126,7 +126,7 @@ static size_t find_scratch(struct hist_job *job, size_t count) {
     return bytes;
 }
 
-/* Charges all that is needed at a time, if the counts are those of pieces also the counts of a piece. */
+/* Charges all that is needed at a time; if counting goes by pieces also the counts of a piece. */
 static void charge(struct hist_job *job, struct key_pieces *pieces, bool in_pieces) {
     struct memory_budget budget = {.most = memory_there(job->arguments.common.memory)};
     const size_t all = keys_view(&job->input).rows;
@@ -175,7 +175,7 @@ static double all_of(const struct hist_job *job, const void *counts) {
     return sum;
 }
 
-/* As NumPy has it: the integral over all bins is 1; of what was added up, the last bin has 1. */
+/* As NumPy has it: the integral over all bins is 1; with --cumulative, the last bin has 1. */
 static void make_density(const struct hist_job *job, void *counts) {
     const double all = all_of(job, counts);
     for (size_t bin = 0; bin < job->bins.count; bin++) {
@@ -223,8 +223,8 @@ static bool bins_are_known(const struct hist_arguments *arguments, table_type ty
     return arguments->has_range || arguments->edges || arguments->has_first || type == TABLE_U8;
 }
 
-/* Counts add up; sums of weights, and rows of chunks, are made at once; and without a range all values are looked
- * at twice. So files are mapped, and what comes bit by bit is taken so if that will do. */
+/* Counts add up; sums of weights, and rows of chunks, are made at once; and without a range all values are looked at
+ * twice. So files are mapped, and input that comes in pieces is taken so if that will do. */
 static void open_values(struct hist_job *job) {
     const struct hist_arguments *arguments = &job->arguments;
     struct input_file *input = &job->input;
@@ -247,7 +247,7 @@ int hist_main(int argc, char **argv) {
     prepare_output(&job);
     job_step(STEP_WRITE);
     count(&job);
-    /* Nothing is written or printed of what has changed meanwhile. */
+    /* Nothing is written or printed of inputs that have changed meanwhile. */
     input_unchanged(&job.input);
     input_unchanged(&job.edges);
     input_unchanged(&job.weights);

@@ -15,7 +15,7 @@ struct hist_job {
     table_bins bins;
     size_t rows_of_bins;   /* 1, or one for each chunk */
     table_type count_type; /* u64 of counts, f64 of sums of weights */
-    void *rows;            /* of the layout: counts, and then what is said instead of them */
+    void *rows;            /* of the layout: counts, and then the results in their place */
     uint64_t outside[TABLE_OUTSIDE_WORDS];
     table_pipeline_report report;
 };

@@ -27,10 +27,10 @@ struct key_pieces {
     uint64_t done;
 };
 
-/* Bytes of memory that a file takes now, beside what is mapped. */
+/* Bytes of memory that a file takes now, mapped ones not counted. */
 size_t keys_held(const struct input_file *file);
 
-/* Adds what the keys take in memory to what is used, beside what is mapped. */
+/* Adds the keys' memory to the memory used, mapped bytes not counted. */
 void keys_begin(struct key_pieces *pieces, struct input_file *input, struct memory_budget *budget);
 
 /* The next keys, up to `wanted` of them, at most pieces->most; *over: none come after them. Shows how far it is. */
@@ -42,8 +42,7 @@ void add_report(table_pipeline_report *sum, const table_pipeline_report *report)
 /* Has a file use no more memory than is left. */
 void keys_request_rest(struct input_request *request, const struct memory_budget *budget);
 
-/* Opens a file that goes with the keys, in what is left of memory, and is of this type if it is raw. `own` as in a
- * request. */
+/* Opens a file that goes with the keys, in the rest of memory; a raw one is of this type. `own` as in a request. */
 void open_beside_keys(struct input_file *file, const char *path, table_type type, bool own,
                       const struct memory_budget *budget);
 

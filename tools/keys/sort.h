@@ -30,7 +30,7 @@ size_t sort_key_bytes(const struct sort_job *job);
 /* Bytes of memory that the library takes for a sort. */
 size_t sort_scratch(const struct sort_job *job);
 
-/* Sorts what is in memory. */
+/* Sorts the rows in memory. */
 void sort_rows(struct sort_job *job);
 
 #endif

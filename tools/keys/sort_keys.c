@@ -140,8 +140,8 @@ static table_view take_keys(struct sort_job *job, const struct input_field *fiel
     return (table_view){.data = job->keys, .rows = job->rows, .columns = 1, .type = field->type};
 }
 
-/* Moves what is to be moved into the order of one column. Rows come last, as the keys are taken from them; where the
- * order alone is written, the rows need not follow the last column. */
+/* Sorts by one column. Rows are moved last, as the keys are taken from them; where the order alone is written, the rows
+ * need not follow the last column. */
 static void sort_by_column(struct sort_job *job, const struct input_field *field, size_t offset, bool is_last) {
     table_pipeline_report report;
     table_sort_options options = sort_options(job);

@@ -48,7 +48,7 @@ void options_help(const struct option_table *table, FILE *to);
  * file. */
 bool is_completion(int argc, char **argv);
 
-/* Prints `name`, and what is said about it, if it begins as `begun` does. */
+/* Prints `name`, and its description, if it begins as `begun` does. */
 void complete_word(const char *begun, const char *name, const char *about);
 
 /* Completes the last of the words after --complete: an option, or the value of one. */

@@ -69,7 +69,7 @@ static bool takes(const struct option_table *table, const char *name, size_t len
 
 static bool may_be_file(const char *word) { return strpbrk(word, "./") || access(word, F_OK) == 0; }
 
-/* `shown`: what is no option, and `name` what may have been meant by it. */
+/* `shown`: the word that is no option; `name`: the name that it may have meant. */
 static _Noreturn void no_such_option(const struct line *line, const char *shown, const char *name) {
     struct guess guess = guess_what(name, strcspn(name, "="));
     for (unsigned i = 0; i <= line->table->count; i++)

@@ -39,7 +39,7 @@
 #define OPTION_MEMBER(HELP)                                                                                            \
     VALUE("member", "NAME", take_text, COMMON(member), NULL), VALUE("tensor", "NAME", take_text, COMMON(member), HELP)
 
-/* What is said of a raw table, and which format it has. */
+/* Options that describe a raw table, and its format. */
 #define OPTIONS_OF_RAW OPTION_TYPE(NULL), OPTION_COLUMNS(NULL), OPTION_SKIP(NULL), OPTION_INPUT_FORMAT(NULL)
 
 #define OPTION_THREADS(HELP) NOTED("threads", "N", take_unsigned, COMMON(threads_asked), COMMON(has_threads), HELP)

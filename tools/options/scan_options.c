@@ -11,7 +11,7 @@
     "integers: do not look whether sums leave their type. Otherwise the first row and column whose true sum does is "  \
     "named, and the exit code is 65; "
 
-/* A row more has no fields to keep, and what is carried is in the state. */
+/* A row more has no fields to keep, and the state has the carry. */
 static option_names scan_apart[] = {{"offsets", "exclusive", "keep"},
                                     {"decay", "decay-file", "operation", "offsets", "wrap", "devices"},
                                     {"decay-file", "operation", "offsets", "wrap", "devices"},

@@ -20,7 +20,7 @@ struct output_format {
     size_t (*header)(const struct table_layout *layout, char header[OUTPUT_HEADER]);
     /* Whether the file can have such a table; NULL: any. */
     void (*check)(const char *path, const struct output_format *format, const struct table_layout *layout);
-    /* Writes what comes before the values; NULL: the header. */
+    /* Writes the part before the values; NULL: the header. */
     void (*begin)(struct atomic_file *file, const struct output_format *format, const struct table_layout *layout);
     /* Writes values, of which the first one is number `first`; NULL: their bytes. */
     void (*write)(struct atomic_file *file, const struct output_format *format, const struct table_layout *layout,

@@ -33,7 +33,7 @@ static bool looks_like_numbers(const char *name, const struct output_format *for
     return format != &output_text && *name != '"' && what_is(name) >= TEXT_NUMBER && what_is(name) <= TEXT_NUMBERS;
 }
 
-/* What is written, piece by piece. */
+/* Text that is written, piece by piece. */
 struct sink {
     struct atomic_file *file;
     char *buffer; /* `used` of ROOM bytes */

@@ -44,7 +44,7 @@ int peer_copy(void *out, const void *in, size_t bytes, void *stream);
  * 16 bytes; *never is a word of no meaning. */
 int peer_read(const void *memory, size_t bytes, void *never, void *stream);
 
-/* Keys, what is done with them, and where it goes. */
+/* Keys, the work on them, and the places of its results. */
 struct peer_keys {
     table_type type;
     size_t count;
@@ -57,7 +57,7 @@ struct peer_keys {
 };
 
 /* cub::DeviceRadixSort::SortKeys or SortPairs, and cub::DeviceHistogram::HistogramEven. A workspace of NULL: the
- * question how large it has to be. cudaErrorNotSupported for what is not instantiated, or without CUB. */
+ * question how large it has to be. cudaErrorNotSupported for types not instantiated, or without CUB. */
 int peer_cub_sort(const struct peer_keys *what, void *workspace, size_t *workspace_bytes);
 int peer_cub_histogram(const struct peer_keys *what, void *workspace, size_t *workspace_bytes);
 
