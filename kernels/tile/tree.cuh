@@ -2,7 +2,17 @@
  * carries, and the seed of a place from the levels above it. The caller gives the runs to join and their places: an
  * array, or a class that gives the k-th run by runs[k]; join(earlier, later) makes one run of two neighbours, which are
  * added where it is left out. Where runs lie in lanes or threads, the same walks are made by shuffles or in shared
- * memory, a step a level (tile/scan.cuh, tile/totals.cuh, continued/unit_column.cuh, operators/). */
+ * memory, a step a level (tile/scan.cuh, tile/totals.cuh, continued/unit_column.cuh, operators/).
+ *
+ * These keep loops of their own:
+ * - tree_batch() of persistent/stage2/tree_sums.cuh: prefixes take the place of their totals;
+ * - make_row_unit_prefixes() of persistent/descriptors/per_row_tile.cuh: each prefix is stored as soon as it is made;
+ * - make_prefixes() of persistent/stage2/turn_lane.cuh: prefixes in the order of their numbers, as ptxas makes other
+ *   code of tree_prefixes();
+ * - scan_run() of operators/operator_tile.cuh: eight rows in registers are joined with each run before them, and the
+ *   last of the rows is the next run that waits, so that it is not joined twice; its loops are unrolled twice and no
+ *   more, as longer code is waited for, and in one round elements would move to other registers;
+ * - sum_before_thread() of segments/segment_offsets.cu: no tree, as its sums stop at a limit, in any order. */
 #ifndef TILE_TREE_CUH
 #define TILE_TREE_CUH
 
