@@ -38,6 +38,8 @@ static inline size_t kernel_result_bytes(table_type out) { return type_bytes(ker
 static inline table_type kernel_sum_type(table_type out) {
     return out == KERNEL_F32_OF_F64 ? TABLE_F64 : type_of_sums(out);
 }
+/* Whether sums are made in the tree's order alone: may_reorder() of tile/sum.cuh, of a type known at run time. */
+static inline bool kernel_sum_in_order(table_type out) { return type_is_float(kernel_sum_type(out)); }
 static inline size_t kernel_sum_bytes(table_type out) { return type_bytes(kernel_sum_type(out)); }
 
 /* Rows of a chunk: the rows of a panel in 64 KiB of sums, where columns are rounded up to a power of two, and to no

@@ -307,7 +307,7 @@ static int run_continued(const kernel_pass &pass, const kernel_continued &contin
 }
 
 int kernel_run_continued(const kernel_pass *pass, const kernel_continued *continued, void *workspace) {
-    if (!type_is_float(kernel_sum_type(pass->out_type)))
+    if (!kernel_sum_in_order(pass->out_type))
         return static_cast<int>(cudaErrorInvalidValue);
     const int error = run_types(*pass, [&](auto types) {
         typedef typename decltype(types)::Input Input;

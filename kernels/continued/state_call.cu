@@ -156,7 +156,7 @@ template <class OPS> static int enter(const kernel_state_call &call, const state
 
 template <class OPS> static int leave(const kernel_state_call &call, const state_pass<OPS> &pass) {
     int error = 0;
-    if constexpr (!std::is_integral<typename OPS::Value>::value)
+    if constexpr (!may_reorder<typename OPS::Value>())
         if (pass.is_ordered && pass.columns > 0)
             error = launch(rows_kernel<OPS>, blocks_for((STATE_RISING_RUNS - STATE_RUNS) * pass.columns), STATE_THREADS,
                            0, call.stream, pass);
@@ -179,7 +179,7 @@ template <class RUN> static int run_elements(const kernel_state_call &call, cons
         return call.type == TABLE_F32 ? run(map_ops<float>(), true) : run(map_ops<double>(), true);
 #define RUN_SUM(TYPE, NAME, C)                                                                                         \
     if (call.type == TABLE_##TYPE)                                                                                     \
-        return run(numbers_of_state<C>(), !std::is_integral<C>::value && call.operation == KERNEL_SUM);
+        return run(numbers_of_state<C>(), !may_reorder<C>() && call.operation == KERNEL_SUM);
     TABLE_SUMS(RUN_SUM)
 #undef RUN_SUM
     return static_cast<int>(cudaErrorInvalidValue);

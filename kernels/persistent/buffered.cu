@@ -324,11 +324,11 @@ struct batch_panels_launcher : buffered_launcher {
 size_t algorithm_buffered::workspace(const kernel_pass *pass) {
     const size_t chunks = (pass->rows + pass->chunk_rows - 1) / pass->chunk_rows, shares = is_wide(*pass) ? 2 : 1;
     const size_t element = kernel_sum_bytes(pass->out_type);
-    const bool floats = type_is_float(kernel_sum_type(pass->out_type));
+    const bool in_order = kernel_sum_in_order(pass->out_type);
     return COUNTER_BYTES +
            sizeof(word_pair) * shared_pairs(chunks, shares, pass->columns, element, pass->first_overflow,
-                                            floats ? tree_state<float>::block_rows(chunks) : 0) +
-           (floats && pass->exclusive ? chunks * pass->columns * element : 0);
+                                            in_order ? tree_state<float>::block_rows(chunks) : 0) +
+           (in_order && pass->exclusive ? chunks * pass->columns * element : 0);
 }
 #endif
 

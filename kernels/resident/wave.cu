@@ -97,7 +97,7 @@ size_t algorithm_wave::workspace(const kernel_pass *pass) {
     const size_t chunk_rows = resident_chunk_rows(pass->out_type, pass->columns);
     const size_t chunks = (pass->rows + chunk_rows - 1) / chunk_rows;
     const size_t cells = (WAVE_SHARES * chunks + 1) * pass->columns;
-    const bool leaves_lasts = pass->exclusive && type_is_float(kernel_sum_type(pass->out_type));
+    const bool leaves_lasts = pass->exclusive && kernel_sum_in_order(pass->out_type);
     return draw_bytes(pass->columns) + cells * sizeof(word_pair) +
            (leaves_lasts ? cells * kernel_sum_bytes(pass->out_type) : 0);
 }
