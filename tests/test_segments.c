@@ -415,6 +415,7 @@ TEST(test_giant) {
     enum { GIANT = 512 * 512 * 2 + 512 * 3 + 17 };
     static const uint64_t bounds[] = {1, 3, 3, 40, GIANT, GIANT + 2000, GIANT + 7000, GIANT + 16500};
     static struct trial trial;
+    static uint64_t wanted;
     struct random random = {run_seed() + 1};
     for (size_t way = 0; way < way_count; way++)
         for (int turn = 0; turn < 3 && ways[way].direct; turn++) {
@@ -436,7 +437,7 @@ TEST(test_giant) {
             trial.options = (table_scan_options){.backend = ways[way].backend,
                                                  .exclusive = exclusive,
                                                  .reverse = !exclusive,
-                                                 .first_overflow = turn == 2 ? &trial : NULL,
+                                                 .first_overflow = turn == 2 ? &wanted : NULL,
                                                  .carry_in = &trial,
                                                  .carry_out = &trial};
             check(&trial);
