@@ -114,7 +114,7 @@ template <class OPS, tile_layout LAYOUT, class CELL> struct fused_tile {
             warp_barrier(WARP_ALL);
         if constexpr (LAYOUT == tile_layout::WIDE_OF_ONE_FACTOR)
             if (!has_products(is_first)) {
-                tile.make_products();
+                tile.products().make(tile.memory.factors);
                 block_barrier();
             }
     }

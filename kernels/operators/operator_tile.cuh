@@ -7,7 +7,7 @@
 #ifndef OPERATORS_OPERATOR_TILE_CUH
 #define OPERATORS_OPERATOR_TILE_CUH
 
-#include "operators/tile_memory.cuh"
+#include "operators/shared_products.cuh"
 
 constexpr unsigned ROWS_AT_ONCE = 8, LOG_RUN_PARTS = 2; /* joins of more rows at once spill */
 static_assert(ROWS_AT_ONCE << LOG_RUN_PARTS == RUN_ROWS, "a run is a power of two of parts");
@@ -128,47 +128,7 @@ struct operator_tile {
         }
     }
 
-    /* Where all rows have one factor, the product of some depends on their number alone, and lies in shared memory.
-     * It replaces the product that a join made, which the compiler then leaves out. */
-    template <int RULE> static HOST_DEVICE constexpr bool shares_products() {
-        return LAYOUT == tile_layout::WIDE_OF_ONE_FACTOR && RULE == MAP_PLAIN;
-    }
-    template <int RULE> DEVICE void take_product(unsigned rows, Element &element) const {
-        if constexpr (shares_products<RULE>()) {
-            element.factor = memory.products[rows - 1].factor;
-            element.rest = memory.products[rows - 1].rest;
-        }
-    }
-    /* For rows that have been joined with `above` rows and with the rows of their part. */
-    template <int RULE> DEVICE void take_products(unsigned above, Element (&rows)[ROWS_AT_ONCE]) const {
-        if constexpr (shares_products<RULE>()) {
-            constexpr unsigned COUNT = VECTOR_BYTES / sizeof(shared_product<Value>);
-            UNROLL
-            for (unsigned k = 0; k < ROWS_AT_ONCE; k += COUNT) {
-                const auto products =
-                    *reinterpret_cast<const vector_of<shared_product<Value>, COUNT> *>(memory.products + above + k);
-                UNROLL
-                for (unsigned j = 0; j < COUNT; j++) {
-                    rows[k + j].factor = products.at[j].factor;
-                    rows[k + j].rest = products.at[j].rest;
-                }
-            }
-        }
-    }
-    /* Makes the products, by all threads. */
-    DEVICE void make_products() const {
-        KEEP_LOOP
-        for (unsigned above = thread_index(); above < UNIT_ROWS; above += block_threads()) {
-            Element block = OPS::template of_cells<MAP_PLAIN>(0, value_of_cell(memory.factors[0])), rows = block;
-            KEEP_LOOP
-            for (unsigned left = above; left != 0; left >>= 1) {
-                if (left & 1)
-                    rows = OPS::template after<MAP_PLAIN>(rows, block);
-                block = OPS::template after<MAP_PLAIN>(block, block);
-            }
-            memory.products[above] = shared_product<Value>{rows.factor, rows.rest};
-        }
-    }
+    DEVICE shared_products<OPS, LAYOUT> products() const { return {memory.products}; }
 
     /* The lowest level of the tree. In a continued table elements of rows may stand for runs. */
     template <int RULE> DEVICE static void join_pairs(Element (&rows)[ROWS_AT_ONCE]) {
@@ -204,14 +164,14 @@ struct operator_tile {
             join_pairs<RULE>(rows);
             tree_totals<ROWS_AT_ONCE, 2>(rows, join_elements<OPS, RULE>());
             Element total = rows[ROWS_AT_ONCE - 1];
-            take_product<RULE>(ROWS_AT_ONCE, total);
+            products().template take<RULE>(ROWS_AT_ONCE, total);
             if constexpr (looks_away<RULE>())
                 if (total.factor == 0) /* by a reset, or as it underflows */
                     seen.has_reset = seen.has_reset || has_reset(part * ROWS_AT_ONCE);
             unsigned joined_rows = ROWS_AT_ONCE;
             push_known(part, left, total, [&](const Element &earlier, const Element &later) {
                 Element joined = OPS::template after<RULE>(later, earlier);
-                take_product<RULE>(joined_rows *= 2, joined);
+                products().template take<RULE>(joined_rows *= 2, joined);
                 return joined;
             });
             rows[ROWS_AT_ONCE - 1] = total;
@@ -264,7 +224,7 @@ struct operator_tile {
         Element rows[ROWS_AT_ONCE], left[LOG_RUN_PARTS] = {};
         Value prefix = 0;
         const auto join_all = [&](const Element &earlier, unsigned above) {
-            take_products<RULE>(above, rows);
+            products().template take_each<RULE>(above, rows);
             UNROLL
             for (unsigned k = 0; k < ROWS_AT_ONCE; k++)
                 rows[k] = OPS::template after<RULE>(rows[k], earlier);
@@ -286,7 +246,7 @@ struct operator_tile {
                              (run & ((before & -before) - 1)) * RUN_ROWS + part * ROWS_AT_ONCE);
             if (part == 0)
                 prefix = begin();
-            take_products<RULE>(run * RUN_ROWS + part * ROWS_AT_ONCE, rows);
+            products().template take_each<RULE>(run * RUN_ROWS + part * ROWS_AT_ONCE, rows);
             const unsigned down = rows_apart();
             CELL *cell = cells_of_run() + part * ROWS_AT_ONCE * down;
             UNROLL

@@ -30,7 +30,7 @@ template <class SHAPE> HOST_DEVICE bool leaves_last_rows(const tile_pass &pass) 
 int run_first_rows(const tile_pass &pass, const last_rows<float> &lasts, bool is_loose, void *stream);
 int run_first_rows(const tile_pass &pass, const last_rows<double> &lasts, bool is_loose, void *stream);
 
-/* The same, if the tiles leave last rows and their launch could be queued (`error` is 0). */
+/* Queues that kernel if the tiles leave last rows and their launch could be queued (`error` is 0). */
 template <class SHAPE> static int launch_first_rows(int error, const tile_pass &pass,
                                                     const last_rows<typename SHAPE::Sum> &lasts, void *stream) {
     if constexpr (!SHAPE::ADDS_ONCE)

@@ -246,7 +246,7 @@ DEVICE void store_relaxed(uint32_t *word, uint32_t value, EMULATOR_SITE) {
 DEVICE void store_relaxed(uint64_t *word, uint64_t value, EMULATOR_SITE) {
     emulator::store_word(word, value, "store_relaxed", file, line);
 }
-/* Of the examples here, as is load_acquire() of 4 bytes. */
+/* store_release() is for the examples of tests/emulator alone, as is load_acquire() of 4 bytes. */
 namespace emulator {
 template <class T> void release_word(T *word, T value, EMULATOR_SITE_PLAIN) {
     if (fault_relaxed_release())

@@ -203,7 +203,7 @@ static void sum_whole(const struct spread *spread, struct whole *whole) {
                                                  : table_prefix_sum(&in, &out, &options)) == TABLE_OK);
 }
 
-/* The same bits, but for NaNs, which may have any. */
+/* Whether the values have the same bits, but for NaNs, which may have any. */
 static bool same_values(const void *a, const void *b, size_t count, table_type type) {
     const char *left = a, *right = b;
     const size_t size = element_size(type);
