@@ -168,13 +168,15 @@ INLINE void KERNEL(put)(const VECTOR h[GROUP], const struct cpu_state *state, co
     char *const last = piece->memory + CPU_LAST_ROW * piece->pitch;
     if (!state->exclusive) {
         UNROLL
-        for (size_t row = 0; row < rows; row++)
-            WIDE(store_row)(piece->rows, lines, (ptrdiff_t)row, h[missing + row]);
+        for (size_t row = 0; row < GROUP; row++)
+            if (row < rows)
+                WIDE(store_row)(piece->rows, lines, (ptrdiff_t)row, h[missing + row]);
     } else {
         WIDE(store_row)(piece->rows, lines, 0, KERNEL(load)(last).term);
         UNROLL
-        for (size_t row = 1; row < rows; row++)
-            WIDE(store_row)(piece->rows, lines, (ptrdiff_t)row, h[missing + row - 1]);
+        for (size_t row = 1; row < GROUP; row++)
+            if (row < rows)
+                WIDE(store_row)(piece->rows, lines, (ptrdiff_t)row, h[missing + row - 1]);
     }
     if (keeps_last || state->exclusive)
         KERNEL(store)(last, MAP_NAME(map_constant)(h[missing + rows - 1]));
