@@ -13,9 +13,6 @@
 #elif defined(__AVX2__)
 #define VECTOR_BYTES 32
 #define KERNELS_NAME "x86-64-v3"
-#elif defined(__SSE4_2__)
-#define VECTOR_BYTES 16
-#define KERNELS_NAME "x86-64-v2"
 #else
 #define VECTOR_BYTES 16
 #define KERNELS_NAME "plain C"
@@ -51,6 +48,13 @@
 #define INLINE static inline
 #else
 #define INLINE static inline __attribute__((always_inline))
+#endif
+
+/* How fma() of vectors is declared. Where it is calls of the C library, they would be half of the code of kernels. */
+#if defined(__x86_64__) && !defined(__FMA__)
+#define FMA_INLINE static __attribute__((noinline))
+#else
+#define FMA_INLINE INLINE
 #endif
 
 /* Before loops over the rows of a group, whose vectors are to stay in registers. */

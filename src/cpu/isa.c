@@ -11,14 +11,15 @@
 
 #include "../backend.h"
 
-extern const struct cpu_kernels cpu_kernels_plain, cpu_kernels_v2, cpu_kernels_v3, cpu_kernels_v4, cpu_kernels_v4_bits;
+extern const struct cpu_kernels cpu_kernels_plain, cpu_kernels_v3, cpu_kernels_v4, cpu_kernels_v4_bits;
 
 /* Each instruction set has the ones before it. */
 static const struct cpu_kernels *const kernels_of[CPU_ISAS] = {
     [CPU_ISA_PLAIN] = &cpu_kernels_plain,
 #if defined(CPU_X86_64)
-    [CPU_ISA_V2] = &cpu_kernels_v2,       [CPU_ISA_V3] = &cpu_kernels_v3,
-    [CPU_ISA_V4] = &cpu_kernels_v4,       [CPU_ISA_V4_BITS] = &cpu_kernels_v4_bits,
+    [CPU_ISA_V3] = &cpu_kernels_v3,
+    [CPU_ISA_V4] = &cpu_kernels_v4,
+    [CPU_ISA_V4_BITS] = &cpu_kernels_v4_bits,
 #endif
 };
 
@@ -42,12 +43,12 @@ static enum cpu_isa newest(void) {
 #if defined(CPU_X86_64)
     const unsigned ymm = 0x6, zmm = 0xe6;
     unsigned a, b, c, d;
-    if (!__get_cpuid(1, &a, &b, &c, &d) || !has(c, bit_SSSE3 | bit_SSE4_2 | bit_POPCNT))
+    if (!__get_cpuid(1, &a, &b, &c, &d))
         return CPU_ISA_PLAIN;
     const unsigned kept = registers_kept(c);
     if (!has(kept, ymm) || !has(c, bit_AVX | bit_FMA | bit_F16C) || !__get_cpuid_count(7, 0, &a, &b, &c, &d) ||
         !has(b, bit_AVX2 | bit_BMI | bit_BMI2))
-        return CPU_ISA_V2;
+        return CPU_ISA_PLAIN;
     if (!has(kept, zmm) || !has(b, bit_AVX512F | bit_AVX512BW | bit_AVX512CD | bit_AVX512DQ | bit_AVX512VL))
         return CPU_ISA_V3;
     return has(c, bit_AVX512VPOPCNTDQ | bit_GFNI) ? CPU_ISA_V4_BITS : CPU_ISA_V4;

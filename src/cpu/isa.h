@@ -5,7 +5,7 @@
 #include "kernels.h"
 
 /* V4_BITS: V4 and what counts bits and turns matrices of them, in vectors. */
-enum cpu_isa { CPU_ISA_PLAIN, CPU_ISA_V2, CPU_ISA_V3, CPU_ISA_V4, CPU_ISA_V4_BITS, CPU_ISAS };
+enum cpu_isa { CPU_ISA_PLAIN, CPU_ISA_V3, CPU_ISA_V4, CPU_ISA_V4_BITS, CPU_ISAS };
 
 /* The kernels for one instruction set; NULL when this processor does not have it, or this build no kernels for it. */
 const struct cpu_kernels *isa_kernels(enum cpu_isa isa);

@@ -34,7 +34,7 @@ typedef int64_t MAP_TRUTH __attribute__((vector_size(VECTOR_BYTES)));
 #define MAP_FINITE(x) MAP_IS_ZERO((x) - (x))
 
 /* Without an instruction for it, by the C library, which is exact and slow. */
-INLINE VECTOR NAME(fma)(VECTOR x, VECTOR y, VECTOR z) {
+FMA_INLINE VECTOR NAME(fma)(VECTOR x, VECTOR y, VECTOR z) {
 #if VECTOR_BYTES == 64 && SUM_BYTES == 4
     return (VECTOR)_mm512_fmadd_ps((__m512)x, (__m512)y, (__m512)z);
 #elif VECTOR_BYTES == 64
