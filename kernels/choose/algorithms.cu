@@ -58,19 +58,38 @@ static int run_wave(const kernel_pass *pass, const kernel_carry *carry, void *wo
     return error == 0 ? run_part_of<algorithm_wave>(pass, carry, workspace) : error;
 }
 
-/* Batches of long tables of few columns, with at least a tile for each multiprocessor. A partial tile costs as much as
- * a whole one: so at least three quarters of the tiles' rows must be in the tables.
- * docs/lab/2026-11-28.md#several-tables-in-registers */
+/* Whether values are of a family that has kernels of tables as panels; small floats are summed as f32. */
+static bool may_be_panels(const kernel_batch *batch, bool is_small) {
+    return is_small ? kernel_sum_type(batch->out_type) == TABLE_F32
+                    : type_bytes(batch->in_type) == kernel_sum_bytes(batch->out_type) &&
+                          type_is_float(batch->in_type) == type_is_float(batch->out_type);
+}
+
+/* Whether the rows of all tables are panels of that many bytes of sums, or several of them. */
+static bool are_panels(const kernel_batch *batch, bool is_small, size_t bytes, unsigned processors) {
+    const ptrdiff_t apart = static_cast<ptrdiff_t>(MEMORY_VECTOR_BYTES / kernel_sum_bytes(batch->out_type));
+    const ptrdiff_t gapless = static_cast<ptrdiff_t>(batch->columns);
+    if (batch->ranges.in % apart != 0 || batch->ranges.out % apart != 0 || (bytes & (bytes - 1)) != 0)
+        return false;
+    if (bytes >= MEMORY_LINE_BYTES)
+        return !is_small && batch->rows >= FEWEST_WIDE_TABLE_ROWS && batch->in_stride % apart == 0 &&
+               batch->out_stride % apart == 0 &&
+               batch->ranges.count < size_t(MOST_WIDE_TABLE_LINES) * processors * MEMORY_LINE_BYTES / bytes;
+    return bytes <= (is_small ? MOST_SMALL_TABLE_BYTES : MOST_TABLE_BYTES) && batch->in_stride == gapless &&
+           batch->out_stride == gapless;
+}
+
+/* Batches of long tables of few columns or of whole lines, with at least a tile for each multiprocessor. A partial tile
+ * costs as much as a whole one: so at least three quarters of the tiles' rows must be in the tables. */
 size_t kernel_batch_panels_workspace(const kernel_batch *batch, unsigned processors, int gpu) {
-    const size_t element = kernel_result_bytes(batch->out_type), count = MEMORY_VECTOR_BYTES / element,
-                 columns = batch->columns;
-    const size_t rows = kernel_chunk_rows(batch->out_type, columns), chunks = (batch->rows + rows - 1) / rows;
-    const ptrdiff_t gapless = static_cast<ptrdiff_t>(columns), apart = static_cast<ptrdiff_t>(count);
-    if (gpu < 90 || batch->exclusive || batch->load.without_nan || batch->first_overflow || element < 4 ||
-        type_bytes(batch->in_type) != element || type_is_float(batch->in_type) != type_is_float(batch->out_type) ||
-        columns * element > MOST_TABLE_BYTES || (columns & (columns - 1)) != 0 || batch->in_stride != gapless ||
-        batch->out_stride != gapless || batch->ranges.in % apart != 0 || batch->ranges.out % apart != 0 ||
-        batch->ranges.count > INT32_MAX / chunks || batch->ranges.count * chunks < processors ||
+    const value_kind kind = kind_of_type(batch->in_type);
+    const bool is_small = kind == value_kind::F16 || kind == value_kind::BF16;
+    const size_t bytes = batch->columns * kernel_sum_bytes(batch->out_type);
+    const size_t rows = kernel_chunk_rows(batch->out_type, batch->columns), chunks = (batch->rows + rows - 1) / rows;
+    const size_t panels = chunks * ((bytes + MEMORY_LINE_BYTES - 1) / MEMORY_LINE_BYTES);
+    if (gpu < 90 || batch->exclusive || batch->load.without_nan || batch->first_overflow ||
+        !may_be_panels(batch, is_small) || !are_panels(batch, is_small, bytes, processors) ||
+        batch->ranges.count > INT32_MAX / panels || batch->ranges.count * panels < processors ||
         4 * batch->rows < 3 * chunks * rows)
         return 0;
     kernel_pass wide = pass_of_table(*batch);

@@ -75,8 +75,12 @@ static inline bool fills_device(const struct kernel_problem *problem) {
     return problem->chunks * problem->panels > (size_t)TILES_AT_ONCE * problem->processors;
 }
 
-/* The most bytes in rows of tables that are panels of one pass. docs/lab/2026-11-28.md#several-tables-in-registers */
-enum { MOST_TABLE_BYTES = 64 };
+/* Long tables that are panels of one pass: the most bytes of sums in rows of values as wide as their sums, and of small
+ * floats. docs/lab/2026-11-28.md#several-tables-in-registers
+ * And those of whole lines: the fewest rows, and below how many lines across all tables they are panels, for each
+ * processor. With more of them blocks of batch/batch_lanes.cu come in four rounds or more, and are as fast.
+ * docs/lab/2026-11-30.md#several-tables-of-small-values */
+enum { MOST_TABLE_BYTES = 64, MOST_SMALL_TABLE_BYTES = 32, FEWEST_WIDE_TABLE_ROWS = 2048, MOST_WIDE_TABLE_LINES = 8 };
 
 /* ---- bytes: rows of bytes side by side, of few columns or of whole words. */
 

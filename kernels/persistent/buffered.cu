@@ -272,7 +272,7 @@ struct buffered_launcher {
      * copies takes the table: its blocks may have all shared memory, with the bytes that are reserved here. */
     template <class SHAPE, class POLICY> int run_plan(tile_pass pass, unsigned tiles) const {
         const bool may = POLICY::MAY_BULK_LOAD && !POLICY::puts_aside(pass) &&
-                         (!SHAPE::WIDENED || (may_bulk && may_bulk_load(pass)));
+                         (!SHAPE::WIDENED || (may_bulk && may_bulk_load<SHAPE>(pass)));
         const int error = may ? code_copies_in_bulk(persistent_kernel<POLICY>, &pass.bulk_loads) : 0;
         if (error != 0)
             return error;
@@ -290,7 +290,8 @@ struct buffered_launcher {
     }
 };
 
-/* Inclusive sums of a batch, of which the pass is the first table: a panel each, of values as wide as their sums. */
+/* Inclusive sums of a batch, of which the pass is the first table: of values as wide as their sums, or of small floats.
+ */
 struct batch_panels_launcher : buffered_launcher {
     const kernel_batch &batch;
 
@@ -299,23 +300,33 @@ struct batch_panels_launcher : buffered_launcher {
                             true},
           batch(batch_) {}
 
+    template <class SHAPE> static constexpr bool has_tables() {
+        constexpr unsigned BYTES = SHAPE::PANEL * sizeof(typename SHAPE::Sum);
+        if (SHAPE::VECTOR == 1 || SHAPE::PANEL != power_of_two_above(SHAPE::PANEL))
+            return false;
+        return SHAPE::LOOSE ? SHAPE::STAGED && BYTES <= MOST_SMALL_TABLE_BYTES
+                            : !SHAPE::WIDENED && (SHAPE::ROWS > 1 || SHAPE::LANES > 1);
+    }
     template <class SHAPE> int run(const tile_pass &pass, unsigned tiles) const {
-        constexpr bool IS_ROW = SHAPE::PANEL == power_of_two_above(SHAPE::PANEL) &&
-                                SHAPE::PANEL * sizeof(typename SHAPE::Sum) <= MOST_TABLE_BYTES;
-        if constexpr (IS_ROW && (SHAPE::ROWS > 1 || SHAPE::LANES > 1) && SHAPE::VECTOR > 1 && !SHAPE::WIDENED &&
-                      !SHAPE::LOOSE && !is_halved<SHAPE>()) {
-            if (pass.columns != SHAPE::PANEL)
+        if constexpr (!has_tables<SHAPE>()) {
+            return static_cast<int>(cudaErrorNotSupported);
+        } else if constexpr (is_halved<SHAPE>()) {
+            return run<typename SHAPE::halved>(pass, tiles);
+        } else {
+            if (pass.columns % SHAPE::PANEL != 0)
                 return static_cast<int>(cudaErrorNotSupported);
             typedef buffered_policy<table_panels<SHAPE>, results::INCLUSIVE, false> policy;
-            static_assert(!policy::MAY_BULK_LOAD, "what comes by itself is one table");
+            static_assert(!policy::MAY_BULK_LOAD || SHAPE::LANES == 1, "a table's rows are a lane's");
+            const unsigned count = static_cast<unsigned>(batch.ranges.count);
             tile_pass made = pass;
-            made.panels = static_cast<unsigned>(batch.ranges.count);
-            made.columns *= batch.ranges.count;
+            made.panels *= count;
+            made.columns *= count;
+            while (1u << made.log_table_panels < pass.panels)
+                made.log_table_panels++;
             made.in_table = batch.ranges.in;
             made.out_table = batch.ranges.out;
-            return run_plan<table_panels<SHAPE>, policy>(made, tiles * made.panels);
+            return run_plan<table_panels<SHAPE>, policy>(made, tiles * count);
         }
-        return static_cast<int>(cudaErrorNotSupported);
     }
 };
 
@@ -339,7 +350,20 @@ int algorithm_buffered::run<KERNEL_PART>(const kernel_pass *pass, const kernel_c
 
 template <> int algorithm_batch::run<KERNEL_PART>(const kernel_batch *batch, void *workspace) {
     const kernel_pass pass = pass_of_table(*batch);
-    return run_pass(pass, batch_panels_launcher(*batch, pass, workspace));
+    const batch_panels_launcher launcher(*batch, pass, workspace);
+    const size_t bytes = batch->columns * kernel_sum_bytes(batch->out_type);
+    if (bytes < LINE_BYTES)
+        return run_pass(pass, launcher);
+    return run_types<true>(pass, [&](auto types) {
+        typedef typename decltype(types)::Input Input;
+        typedef typename decltype(types)::Sum Sum;
+        constexpr unsigned COUNT = VECTOR_BYTES / sizeof(Sum);
+        if (!are_whole_vectors<Sum>(pass))
+            return static_cast<int>(cudaErrorNotSupported);
+        if (bytes > LINE_BYTES)
+            return run_tile_shape<tile_shape<Input, Sum, 1, COUNT, WIDE_LANES, COUNT>>(pass, launcher);
+        return run_tile_shape<tile_shape<Input, Sum, 1, COUNT, WIDE_LANES / 2, COUNT>>(pass, launcher);
+    });
 }
 
 template <>

@@ -39,10 +39,13 @@ template <class SHAPE, bool ABOVE> HOST_DEVICE constexpr bool loads_in_bulk() {
            sizeof(bulk_tile<SHAPE>) + sizeof(tile_buffer<SHAPE, ABOVE>) + rows + OTHER_BYTES <= BLOCK_BYTES;
 }
 
-/* Whether a table can be copied in bulk: it is one panel without gaps, and begins where copies may. */
-static inline bool may_bulk_load(const tile_pass &pass) {
-    return pass.panels == 1 && is_side_by_side(pass.in_stride, pass.columns) &&
-           reinterpret_cast<uintptr_t>(pass.in) % COPY_BYTES == 0;
+/* Whether a table can be copied in bulk: it is one panel without gaps, and begins where copies may. So do the others if
+ * panels are tables. */
+template <class SHAPE> static bool may_bulk_load(const tile_pass &pass) {
+    constexpr bool TABLES = are_tables<SHAPE>::value;
+    return (TABLES || pass.panels == 1) && is_side_by_side(pass.in_stride, TABLES ? SHAPE::PANEL : pass.columns) &&
+           reinterpret_cast<uintptr_t>(pass.in) % COPY_BYTES == 0 &&
+           pass.in_table * static_cast<ptrdiff_t>(sizeof(typename SHAPE::Input)) % COPY_BYTES == 0;
 }
 
 /* All threads of the block together, before anything else. */
@@ -60,11 +63,15 @@ template <class SHAPE>
 DEVICE void request_bulk(const tile_pass &pass, unsigned tile, unsigned tiles, bulk_tile<SHAPE> &bulk) {
     typedef typename SHAPE::Input Input;
     const unsigned warp = thread_index() / WARP_LANES, lane = thread_index() % WARP_LANES;
-    const size_t row = static_cast<size_t>(tile) * SHAPE::TILE_ROWS;
+    constexpr bool TABLES = are_tables<SHAPE>::value;
+    const unsigned down = TABLES ? tile_row_of(pass, tile) : tile;
+    const size_t row = static_cast<size_t>(down) * SHAPE::TILE_ROWS, columns = TABLES ? SHAPE::PANEL : pass.columns;
     if (tile >= tiles || pass.rows - row < SHAPE::TILE_ROWS)
         return;
-    const Input *from = static_cast<const Input *>(pass.in) + (row + warp * SHAPE::WARP_ROWS) * pass.columns;
-    const unsigned bytes = SHAPE::WARP_ROWS * static_cast<unsigned>(pass.columns * sizeof(Input));
+    const Input *from = static_cast<const Input *>(pass.in) + (row + warp * SHAPE::WARP_ROWS) * columns;
+    if (TABLES)
+        from += static_cast<ptrdiff_t>(tile - down * pass.panels) * pass.in_table;
+    const unsigned bytes = SHAPE::WARP_ROWS * static_cast<unsigned>(columns * sizeof(Input));
     if (lane == 0) {
         bulk_barrier_expect(&bulk.arrived[warp], bytes);
         bulk_load(bulk.vectors[warp], from, bytes, &bulk.arrived[warp]);

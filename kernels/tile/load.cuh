@@ -93,7 +93,7 @@ DEVICE void tile_load(const tile_pass &pass, const tile_place &place, tile_value
         const ptrdiff_t step_stride = static_cast<ptrdiff_t>(SHAPE::STEP_ROWS) * pass.in_stride;
         const Input *from = static_cast<const Input *>(pass.in) +
                             static_cast<ptrdiff_t>(first_row<SHAPE>(place) + place.row) * pass.in_stride +
-                            column_offset<SHAPE>(column, pass.in_table);
+                            column_offset<SHAPE>(pass, column, pass.in_table);
         if constexpr (is_widened<Input, typename SHAPE::Sum>()) {
             tile_load_words<SHAPE>(pass, place, from, values);
             return;

@@ -128,7 +128,8 @@ template <class SHAPE> struct in_units : SHAPE {
     static constexpr unsigned UNIT_STEPS = Units::UNIT_STEPS, TOTALS = Units::TOTALS, UNIT_TOTALS = Units::UNIT_TOTALS;
 };
 
-/* A shape each of whose panels is a table of its own, as far from the next one as the pass says. */
+/* A shape whose panels are those of tables, which are as far from each other as the pass says: a panel is a table, or
+ * one of a power of two of wide panels that a table has. */
 template <class SHAPE> struct table_panels : SHAPE {};
 template <class SHAPE> struct are_tables { static constexpr bool value = false; };
 template <class SHAPE> struct are_tables<table_panels<SHAPE>> { static constexpr bool value = true; };
@@ -166,7 +167,8 @@ struct tile_pass {
         overlap;     /* columns that a panel also has of the one before it, where PACKED (persistent/packed_tile.cuh) */
     bool bulk_loads; /* tiles are loaded by bulk copies, where they can be (persistent/bulk_tile.cuh)  */
     bool out_by_bytes;             /* results are not aligned to their type, where the values are of ANY */
-    ptrdiff_t in_table, out_table; /* from one panel to the next, where these are tables */
+    ptrdiff_t in_table, out_table; /* from one table to the next, where panels are those of tables */
+    unsigned log_table_panels;     /* of one of them */
 };
 
 /* What results a kernel makes. EITHER: those that the pass asks for, by branches that all threads take together. */
@@ -175,13 +177,16 @@ template <results RESULTS> HOST_DEVICE bool makes_exclusive(const tile_pass &pas
     return RESULTS == results::EITHER ? pass.exclusive : RESULTS == results::EXCLUSIVE;
 }
 
-/* How far a column is from the first one, given how far tables are from each other if panels are tables. */
-template <class SHAPE> DEVICE ptrdiff_t column_offset(size_t column, [[maybe_unused]] ptrdiff_t table) {
-    if constexpr (are_tables<SHAPE>::value)
-        return static_cast<ptrdiff_t>(static_cast<unsigned>(column) / SHAPE::PANEL) * table +
-               static_cast<unsigned>(column) % SHAPE::PANEL;
-    else
+/* How far a column is from the first one, given how far tables are from each other if panels are those of tables. */
+template <class SHAPE>
+DEVICE ptrdiff_t column_offset(const tile_pass &pass, size_t column, [[maybe_unused]] ptrdiff_t table) {
+    if constexpr (are_tables<SHAPE>::value) {
+        const unsigned from = static_cast<unsigned>(column), log = SHAPE::SHARES > 1 ? pass.log_table_panels : 0;
+        const unsigned number = from / SHAPE::PANEL >> log;
+        return static_cast<ptrdiff_t>(number) * table + (from - (number << log) * SHAPE::PANEL);
+    } else {
         return static_cast<ptrdiff_t>(column);
+    }
 }
 
 /* Where the calling lane is. Rows count from the first row of the tile. */
@@ -216,10 +221,11 @@ template <class SHAPE> DEVICE tile_place tile_place_at(const tile_pass &pass, un
     const unsigned in_panel = place.across * SHAPE::COLUMNS;
     place.column = static_cast<size_t>(panel) * pass.panel_columns + in_panel;
     place.active = in_panel < pass.panel_columns && place.column < pass.columns;
-    if constexpr (are_tables<SHAPE>::value) {
-        place.column = panel * SHAPE::PANEL + in_panel;
-        place.active = true;
-    }
+    if constexpr (are_tables<SHAPE>::value)
+        if constexpr (SHAPE::SHARES == 1) { /* u32 in wide panels spills 88 bytes by it */
+            place.column = panel * SHAPE::PANEL + in_panel;
+            place.active = true;
+        }
     place.row = warp * SHAPE::WARP_ROWS + place.part * SHAPE::PART_ROWS + place.phase * SHAPE::ROWS;
     const size_t left = pass.rows - first_row<SHAPE>(place);
     place.end = left < SHAPE::TILE_ROWS ? static_cast<unsigned>(left) : SHAPE::TILE_ROWS;

@@ -95,7 +95,7 @@ template <value_kind KIND, class SUM> DEVICE auto target_of_kind(void *out) {
 /* Where the lane's values of step 0 go. Each next step's go tile_step_stride() values further. */
 template <class SHAPE> DEVICE ptrdiff_t lane_offset(const tile_pass &pass, const tile_place &place) {
     return static_cast<ptrdiff_t>(first_row<SHAPE>(place) + place.row) * pass.out_stride +
-           column_offset<SHAPE>(place.column, pass.out_table);
+           column_offset<SHAPE>(pass, place.column, pass.out_table);
 }
 template <class SHAPE> DEVICE target_of<SHAPE> tile_target(const tile_pass &pass, const tile_place &place) {
     return pass_target<SHAPE::LOOSE, typename SHAPE::Sum>(pass) + lane_offset<SHAPE>(pass, place);
