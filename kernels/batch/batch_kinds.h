@@ -1,5 +1,5 @@
-/* The kernels of batches beside batch_values.cu: rows of whole vectors (batch_lanes.cu), and tables that lie in lines
- * without gaps (batch_lines.cu). */
+/* The kernels of batches beside batch_values.cu: rows of whole vectors (batch_lanes.cu), columns of whole vectors
+ * (batch_units.cu), and tables that lie in lines without gaps (batch_lines.cu). */
 #ifndef BATCH_BATCH_KINDS_H
 #define BATCH_BATCH_KINDS_H
 
@@ -7,6 +7,7 @@
 
 /* cudaErrorNotSupported: the tables do not lie so, or are of types that have no such kernels. */
 int run_batch_lanes(const kernel_batch &batch);
+int run_batch_units(const kernel_batch &batch);
 int run_batch_lines(const kernel_batch &batch);
 
 #endif

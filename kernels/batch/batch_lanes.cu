@@ -5,6 +5,7 @@
  * table one after the other. docs/lab/2026-11-28.md#several-tables-in-registers */
 #include "batch/batch_kinds.h"
 #include "batch/units_above.cuh"
+#include "batch/vector_read.cuh"
 #include "choose/dispatch.cuh"
 #include "tile/store.cuh"
 
@@ -21,7 +22,8 @@ struct lanes_pass {
     unsigned row_slots, slots; /* of a row of a table; of all tables */
     const void *carry_in;
     void *carry_out;
-    value_kind kind, result;
+    value_reading reading;
+    value_kind result;
     bool exclusive;
     unsigned down;  /* lanes of a warp that have rows of one slot */
     unsigned warps; /* that have rows of one slot, one below the other: all of a block, or 1 */
@@ -72,27 +74,16 @@ struct lanes_place {
 
 template <class INPUT, class SUM, unsigned EACH>
 DEVICE void load_slot(const lanes_pass &pass, const INPUT *from, unsigned rows, lane_slot<SUM, EACH> &values) {
-    typedef vector_of<INPUT, SLOT<SUM>> vector;
-    vector read[EACH];
+    read_vector<INPUT, SLOT<SUM>> read[EACH];
     UNROLL
     for (unsigned k = 0; k < EACH; k++, from += pass.in_row) {
-        UNROLL
-        for (unsigned c = 0; c < SLOT<SUM>; c++)
-            read[k].at[c] = sum_identity<INPUT>();
+        read[k] = identity_vector<INPUT, SLOT<SUM>>();
         if (k < rows)
-            read[k] = load_vector(reinterpret_cast<const vector *>(from));
+            read[k] = load_whole<INPUT, SLOT<SUM>>(from);
     }
     loads_before_sums(pass.warps == 0);
-    UNROLL
-    for (unsigned k = 0; k < EACH * SLOT<SUM>; k++)
-        values[k % SLOT<SUM>][k / SLOT<SUM>] = raw_sum<SUM>(read[k / SLOT<SUM>].at[k % SLOT<SUM>]);
-    if constexpr (may_convert<INPUT, SUM>())
-        with_kind<INPUT>(pass.kind, [&](auto kind) {
-            UNROLL
-            for (unsigned k = 0; k < EACH * SLOT<SUM>; k++)
-                values[k % SLOT<SUM>][k / SLOT<SUM>] =
-                    converted<decltype(kind)::value, INPUT>(values[k % SLOT<SUM>][k / SLOT<SUM>]);
-        });
+    each_sum<SUM, INPUT, SLOT<SUM>>(pass.reading, read,
+                                    [&](unsigned row, unsigned c, SUM sum) { values[c][row] = sum; });
 }
 
 template <class SUM, unsigned EACH, class TARGET>
@@ -267,7 +258,7 @@ static bool make_lanes(const kernel_batch &batch, lanes_pass &pass) {
     pass.slots = static_cast<unsigned>(row_slots * batch.ranges.count);
     pass.carry_in = batch.carry_in;
     pass.carry_out = batch.carry_out;
-    pass.kind = kind_of_type(batch.in_type);
+    pass.reading = reading_of(batch.in_type);
     pass.result = kind_of_result(batch.out_type);
     pass.exclusive = batch.exclusive != 0;
     pass.down = 1;

@@ -128,7 +128,7 @@ static bool make_lines(const kernel_batch &batch, lines_pass &pass) {
     pass.from.line = pass.long_as == LINE_IS_ROW ? pass.from.row : pass.from.table;
     pass.to.line = pass.long_as == LINE_IS_ROW ? pass.to.row : pass.to.table;
     pass.vectors = are_vectors(pass, pass.from, count) && are_vectors(pass, pass.to, count);
-    pass.kind = kind_of_type(batch.in_type);
+    pass.reading = reading_of(batch.in_type);
     pass.result = kind_of_result(batch.out_type);
     pass.exclusive = batch.exclusive != 0;
     pass.carry_in = batch.carry_in;

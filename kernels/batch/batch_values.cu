@@ -202,12 +202,11 @@ template <class SUM> static int run_batch(const batch_pass &pass) {
 }
 
 int kernel_run_batch(const kernel_batch *batch) {
-    const bool is_known = batch->out_type != KERNEL_F32_OF_F64; /* to lanes and lines */
-    int error = is_known ? run_batch_lanes(*batch) : static_cast<int>(cudaErrorNotSupported);
-    if (is_known && error == static_cast<int>(cudaErrorNotSupported))
-        error = run_batch_lines(*batch);
-    if (error != static_cast<int>(cudaErrorNotSupported))
-        return error;
+    for (const auto &run : {run_batch_lanes, run_batch_units, run_batch_lines}) {
+        const int error = batch->out_type == KERNEL_F32_OF_F64 ? static_cast<int>(cudaErrorNotSupported) : run(*batch);
+        if (error != static_cast<int>(cudaErrorNotSupported))
+            return error;
+    }
     batch_pass pass = {};
     pass.batch = *batch;
     pass.any = any_type_of(batch->in, batch->in_type, false);

@@ -4,6 +4,7 @@
 #define BATCH_LINES_TILE_CUH
 
 #include "batch/units_above.cuh"
+#include "batch/vector_read.cuh"
 #include "choose/dispatch.cuh"
 #include "tile/store.cuh"
 
@@ -24,7 +25,8 @@ struct lines_pass {
     size_t count, rows, columns; /* tables, and the extent of one */
     const void *carry_in;
     void *carry_out;
-    value_kind kind, result;
+    value_reading reading;
+    value_kind result;
     bool exclusive;
     bool flip;         /* rows are summed from the highest address down */
     bool vectors;      /* every line begins on a vector, here and there */
@@ -117,26 +119,15 @@ template <class INPUT, class SUM, unsigned V>
 DEVICE void load_lines(const lines_pass &pass, const lines_place &place, const lines_memory<SUM> &memory) {
     const INPUT *from = static_cast<const INPUT *>(pass.in) + place.begin(pass, pass.from);
     const unsigned values = place.values();
-    vector_of<INPUT, V> read[LINES_VALUES / COLUMN_THREADS / V];
+    read_vector<INPUT, V> read[LINES_VALUES / COLUMN_THREADS / V];
     each_vector<V>(place, pass.from, [&](unsigned k, unsigned number, ptrdiff_t offset) {
         if (number + V <= values)
-            read[k] = load_vector(reinterpret_cast<const vector_of<INPUT, V> *>(from + offset));
+            read[k] = load_whole<INPUT, V>(from + offset);
         else if (V > 1)
-            UNROLL
-        for (unsigned j = 0; j < V; j++)
-            if (number + j < values)
-                read[k].at[j] = from[offset + j];
+            load_some<INPUT, V>(from + offset, number < values ? values - number : 0, read[k]);
     });
     SUM sums[LINES_VALUES / COLUMN_THREADS];
-    UNROLL
-    for (unsigned k = 0; k < LINES_VALUES / COLUMN_THREADS; k++)
-        sums[k] = raw_sum<SUM>(read[k / V].at[k % V]);
-    if constexpr (may_convert<INPUT, SUM>())
-        with_kind<INPUT>(pass.kind, [&](auto kind) {
-            UNROLL
-            for (unsigned k = 0; k < LINES_VALUES / COLUMN_THREADS; k++)
-                sums[k] = converted<decltype(kind)::value, INPUT>(sums[k]);
-        });
+    each_sum<SUM, INPUT, V>(pass.reading, read, [&](unsigned k, unsigned j, SUM sum) { sums[k * V + j] = sum; });
     UNROLL
     for (unsigned k = 0; k < LINES_VALUES / COLUMN_THREADS; k++)
         memory.template vector<V>(k / V)[k % V] = sums[k];

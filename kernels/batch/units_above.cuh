@@ -3,7 +3,6 @@
 #define BATCH_UNITS_ABOVE_CUH
 
 #include "continued/unit_column.cuh"
-#include "state.h"
 
 /* The totals of blocks of units that stand above: a binary counter. Of integers, the sum so far will do. */
 template <class SUM, bool IN_ANY_ORDER = may_reorder<SUM>()> struct units_above {
@@ -12,14 +11,15 @@ template <class SUM, bool IN_ANY_ORDER = may_reorder<SUM>()> struct units_above 
     DEVICE void add(SUM, SUM last) { prefix = last; }
 };
 template <class SUM> struct units_above<SUM, false> {
-    SUM prefix, start, totals[STATE_BLOCK_LEVELS];
-    uint64_t count = 0;
+    static constexpr unsigned LEVELS = 32; /* 2^41 rows are more than a device's memory holds */
+    SUM prefix, start, totals[LEVELS];
+    unsigned count = 0;
     DEVICE explicit units_above(SUM start) : prefix(start), start(start) {}
     DEVICE void add(SUM total, SUM) {
         const unsigned level = push_total(count, totals, total);
         count++;
         prefix = start;
-        each_digit_down(count, STATE_BLOCK_LEVELS, level, [&](unsigned k) { prefix = combine(prefix, totals[k]); });
+        each_digit_down(count, bit_width(count), level, [&](unsigned k) { prefix = combine(prefix, totals[k]); });
     }
 };
 
