@@ -129,40 +129,9 @@ DEVICE void put_unit_place(const operator_pass &pass, unsigned block, unsigned a
     place.cells[CELLS_OF_FACTORS] = cell_address(pass.factors.cells, above, 0, 0) - pass.factors.cells.data;
 }
 
-/* The cells that a thread loads or takes, PER neighbours at a time: one below the other, from the first one on. */
-template <unsigned PER, class PLACE> struct cell_walk {
-    unsigned row, column;  /* of the next one in the tile */
-    unsigned cell;         /* where it is in shared memory */
-    unsigned char *at;     /* where it is in the table, or would be */
-    unsigned first, count; /* the rows of the column that are in the table */
-    unsigned down;         /* rows to the one after it */
-    unsigned log_across;
-    ptrdiff_t down_bytes;
-
-    DEVICE cell_walk(const cell_table &table, const operator_pass &pass, const operator_place &place) {
-        const unsigned number = thread_index() * PER;
-        log_across = pass.log_across;
-        row = number >> log_across;
-        column = number & ((1u << log_across) - 1);
-        cell = cell_at(row, column, log_across);
-        at = cell_address(table, place, row, column);
-        first = place.missing;
-        count = column < place.columns && place.rows > first ? place.rows - first : 0;
-        down = (block_threads() * PER) >> log_across;
-        down_bytes = static_cast<ptrdiff_t>(down) * table.stride * static_cast<ptrdiff_t>(table.any.size);
-    }
-    DEVICE bool is_there() const { return row - first < count; }
-    DEVICE void next() {
-        row += down;
-        at += down_bytes;
-        if constexpr (PER * UNIT_RUNS % RUN_ROWS == 0) /* whole runs down */
-            cell += cell_at(down, 0, log_across);
-        else
-            cell = cell_at(row, column, log_across);
-    }
-};
-
-/* Where units lie side by side, the walk goes through the runs of the thread's own warp alone. */
+/* The cells that a thread loads or takes, PER neighbours at a time, one below the other, from the first one on: of the
+ * runs of its own warp alone. */
+template <unsigned PER, class PLACE> struct cell_walk;
 template <unsigned PER, unsigned LOG_LANES> struct cell_walk<PER, unit_place<LOG_LANES>> {
     unsigned row, column, cell;
     unsigned char *at;

@@ -111,11 +111,10 @@ DEVICE void load_cell_tile(const cell_table &table, const operator_pass &pass, c
             see(kept.at[k]);
         *reinterpret_cast<vector *>(shared + cell) = kept;
     };
-    if constexpr (!std::is_same<PLACE, operator_place>::value)
-        if (table.access == cell_access::ROWS)
-            return load_rows<VALUE>(table, pass, place, [&](unsigned cell, VALUE value, bool is_there) {
-                keep(cell, vector_of<VALUE, 1>{{value}}, is_there);
-            });
+    if (table.access == cell_access::ROWS)
+        return load_rows<VALUE>(table, pass, place, [&](unsigned cell, VALUE value, bool is_there) {
+            keep(cell, vector_of<VALUE, 1>{{value}}, is_there);
+        });
     switch (table.access) {
     case cell_access::VECTORS:
         return load_cells<VALUE, COUNT>(table, pass, place, keep);
@@ -284,8 +283,7 @@ DEVICE vector_of<float, COUNT> small_results(const vector_of<double, COUNT> &res
 template <class VALUE, class PLACE, class RESULT> DEVICE void
 store_cell_tile(const cell_table &table, const operator_pass &pass, const PLACE &place, const RESULT &result) {
     constexpr unsigned COUNT = VECTOR_BYTES / sizeof(VALUE), SMALL = VECTOR_BYTES / sizeof(small_of<VALUE>);
-    const bool is_by_rows = !std::is_same<PLACE, operator_place>::value && table.access == cell_access::ROWS;
-    switch (is_by_rows ? cell_access::VALUES : table.access) {
+    switch (table.access == cell_access::ROWS ? cell_access::VALUES : table.access) {
     case cell_access::VECTORS:
         return store_cells<VALUE, COUNT>(table, pass, place, [&](const auto &walk) {
             return result(walk.row, walk.column, std::integral_constant<unsigned, COUNT>());

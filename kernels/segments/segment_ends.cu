@@ -1,6 +1,6 @@
 /* The ends of empty segments; and the begins of all, where there is a row for them. */
 #include "operators/operator_launch.cuh"
-#include "segments/segment_rounds.cuh"
+#include "segments/segment_carries.cuh"
 
 /* `start` is that of segments for which the caller has no row. */
 template <class VALUE> KERNEL LAUNCH_BOUNDS(EACH_THREADS, 1) segment_ends_kernel(segment_pass pass, VALUE start) {

@@ -5,6 +5,7 @@
 #include "operators/operator_launch.cuh"
 #include "segments/segment_column.cuh"
 #include "segments/segment_long.cuh"
+#include "segments/segment_rounds.cuh"
 
 constexpr unsigned LOG_MOST_LANES = 3;   /* side by side */
 constexpr unsigned LOG_STAGED_LANES = 1; /* rows of more vectors are not staged */
@@ -13,12 +14,11 @@ constexpr size_t ENOUGH_TILES = 2;       /* for each multiprocessor */
 
 /* Blocks take tiles in the order of rows, so that the units that a tile waits for are in its own or in tiles that
  * others have. In place is safe: no other block reads the rows of a tile. */
-template <class OPS, segment_form FORM> KERNEL LAUNCH_BOUNDS(SEGMENT_THREADS, segment_blocks<typename OPS::Value>(FORM))
-    segment_results_kernel(segment_pass pass) {
+template <class TILE> KERNEL LAUNCH_BOUNDS(SEGMENT_THREADS, TILE::BLOCKS) segment_results_kernel(segment_pass pass) {
     SHARED_DYNAMIC(unsigned char, memory);
     if (!pass.where.is_right() || pass.where.count() == 0)
         return;
-    segment_results<OPS, FORM> tile(pass, memory);
+    TILE tile(pass, memory);
     const unsigned passed = tile.passed_tiles(), tiles = tile.tiles();
     if (thread_index() == 0)
         tile.fetch(passed, tiles);
@@ -28,12 +28,14 @@ template <class OPS, segment_form FORM> KERNEL LAUNCH_BOUNDS(SEGMENT_THREADS, se
         const bool has_runs = tile.go_to();
         if (has_runs)
             tile.take_all();
-        block_barrier();
-        if (thread_index_anew() == 0)
+        if constexpr (!TILE::FETCHES_FIRST)
+            block_barrier();
+        if (thread_index_anew() == (TILE::FETCHES_FIRST ? block_threads() - WARP_LANES : 0))
             tile.fetch(passed, tiles);
-        if constexpr (is_staged(FORM))
-            if (has_runs && pass.cells.out.data && !pass.has_offsets)
-                tile.store_cells_of_tile();
+        if constexpr (TILE::FETCHES_FIRST)
+            block_barrier();
+        if (has_runs && pass.cells.out.data && !pass.has_offsets)
+            tile.store_cells();
         block_barrier();
     }
 }
@@ -72,17 +74,16 @@ static int launch_column(const kernel_segmented_pass &from, const segment_plan &
                               column_memory<Value>::bytes(pass.wants_segments), windows, plan, from.pass.stream, pass);
 }
 
-template <class OPS, segment_form FORM>
-static int launch_segment_tiles(const kernel_segmented_pass &from, const segment_pass &pass) {
+template <class TILE>
+static int launch_segment_tiles(const kernel_segmented_pass &from, const segment_pass &pass, unsigned threads) {
     const size_t least = pass.split_window != 0 ? pass.split_window : pass.window; /* rows of a tile */
     const size_t tiles = (from.pass.rows / least * 2 + 2) * pass.panels;
-    return launch_tiles(segment_results_kernel<OPS, FORM>, segment_threads(pass),
-                        segment_tile<OPS, FORM>::shared_bytes(pass), tiles, tiles, from.pass.stream, pass);
+    return launch_tiles(segment_results_kernel<TILE>, threads, TILE::shared_bytes(pass), tiles, tiles, from.pass.stream,
+                        pass);
 }
 
-template <class OPS, segment_form FORM>
-static segment_pass make_segment_pass(const kernel_segmented_pass &from, const segment_plan &plan) {
-    typedef typename OPS::Value Value;
+/* The pass, but for how tables are cut into tiles. */
+static inline segment_pass segment_pass_of(const kernel_segmented_pass &from, const segment_plan &plan) {
     const kernel_pass &given = from.pass;
     segment_pass pass = {};
     pass.where = plan.where;
@@ -100,9 +101,17 @@ static segment_pass make_segment_pass(const kernel_segmented_pass &from, const s
     pass.carry_in = plan.carry_in;
     pass.carry_out = from.carry_out;
     pass.first_overflow = given.first_overflow;
+    return pass;
+}
+
+template <class OPS, segment_form FORM>
+static segment_pass make_segment_pass(const kernel_segmented_pass &from, const segment_plan &plan) {
+    typedef typename OPS::Value Value;
+    const kernel_pass &given = from.pass;
+    segment_pass pass = segment_pass_of(from, plan);
     unsigned rows = 0;
     const auto cut = [&](unsigned log_across, unsigned window) {
-        const unsigned across = segment_columns<Value, FORM>() << log_across;
+        const unsigned across = pass.across = segment_columns<Value, FORM>() << log_across;
         pass.cells.log_across = log_across;
         pass.cells.in = cells_in<Value>(given, 0, across);
         pass.cells.out = cells_out<Value>(given, 0, across);
@@ -131,8 +140,6 @@ static inline bool is_column(const cell_table &table) {
 /* Whether the form can do all that the pass wants: vectors have no way to put results elsewhere. */
 template <class VALUE, segment_form FORM>
 static bool takes_pass(const kernel_segmented_pass &from, const segment_pass &pass) {
-    if (FORM == segment_form::CELLS)
-        return true;
     if (FORM == segment_form::ONE_COLUMN)
         return from.pass.columns == 1 && !from.has_offsets && !from.pass.load.without_nan && is_column(pass.cells.in) &&
                (!from.pass.out || is_column(pass.cells.out));
@@ -144,19 +151,22 @@ static bool takes_pass(const kernel_segmented_pass &from, const segment_pass &pa
            pass.cells.in.access == in && (out == cell_access::VECTORS || out == in);
 }
 
+template <class OPS> static int launch_ends(const kernel_segmented_pass &from, const segment_pass &pass) {
+    return from.carry_out || from.has_offsets ? run_segment_ends(from, pass, OPS::start()) : 0;
+}
 /* Launches the pass in this form, unless the form cannot do it, or has no code for the device: LAUNCH_REFUSED. */
 template <class OPS, segment_form FORM>
 static int run_form(const kernel_segmented_pass &from, const segment_plan &plan) {
     const segment_pass pass = make_segment_pass<OPS, FORM>(from, plan);
     int error = takes_pass<typename OPS::Value, FORM>(from, pass) ? 0 : LAUNCH_REFUSED;
-    if (error == 0 && (from.carry_out || from.has_offsets))
-        error = run_segment_ends(from, pass, OPS::start());
+    if (error == 0)
+        error = launch_ends<OPS>(from, pass);
     if (error != 0)
         return error;
     if constexpr (FORM == segment_form::ONE_COLUMN)
         return launch_column<OPS>(from, plan, pass);
     else
-        return launch_segment_tiles<OPS, FORM>(from, pass);
+        return launch_segment_tiles<segment_results<OPS, FORM>>(from, pass, segment_threads(pass));
 }
 
 #endif

@@ -4,7 +4,8 @@
 #define SEGMENTS_SEGMENT_LINES_CUH
 
 #include "overflow/in_tile.cuh"
-#include "segments/segment_rounds.cuh"
+#include "segments/segment_carries.cuh"
+#include "segments/segment_units.cuh"
 
 /* Looks for overflow in the rows of a run, and puts the last result of a segment, if it is the run's. */
 template <class OPS, unsigned RUN>

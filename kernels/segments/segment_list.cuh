@@ -19,6 +19,7 @@ struct segment_words {
     uint32_t rows, first_row, end_row;         /* of the window; of its pieces, counted from its first row */
     uint32_t takes_passed, takes_others;       /* which pieces are the tile's */
     uint32_t listed;  /* runs of pieces that are not passed; in the upper half, pieces that are passed */
+    uint32_t shorts;  /* of these runs the short ones, if they are listed apart */
     uint32_t numbers; /* bits of the numbers of runs in their pieces; HAS_UNITS: the list of units is not empty */
 };
 /* A piece that is passed, or is not the first one of its segment. */
@@ -44,6 +45,9 @@ struct segment_run {
 constexpr unsigned LIST_ROWS = 14, LIST_NUMBER = LIST_ROWS + RUN_OF_PIECE_BITS,
                    LIST_IS_LATER = LIST_NUMBER + PIECE_RUN_BITS, LIST_IS_LAST = LIST_IS_LATER + 1;
 constexpr unsigned NO_UNIT = ~0u, HAS_UNITS = PIECE_RUNS;
+/* Runs of at most these rows may be listed apart, from the end of the list on, so that no warp has them beside
+ * others. */
+constexpr unsigned SHORT_RUN = RUN_OF_PIECE / 4;
 
 struct segment_list {
     const segment_pass &pass;
@@ -97,7 +101,7 @@ struct segment_list {
     DEVICE void list() {
         const uint64_t last = words->last_segment;
         if (thread_index() == 0)
-            words->listed = words->numbers = 0;
+            words->listed = words->numbers = words->shorts = 0;
         for (unsigned unit = thread_index(); unit < rows / UNIT_ROWS; unit += block_threads())
             units[rows / UNIT_ROWS + unit].number = 0;
         block_barrier();
@@ -131,7 +135,8 @@ struct segment_list {
         const bool is_later = of_piece > 0 && range.rows > UNIT_ROWS;
         const unsigned numbers = warp_or(WARP_ALL, (count > 0 ? count - 1 : 0) | (passed > 0 ? PIECE_RUNS - 1 : 0) |
                                                        (passed > 0 || is_later ? HAS_UNITS : 0));
-        const unsigned lane = thread_index() % WARP_LANES, own = count | passed << 16;
+        const bool is_short = pass.lists_shorts && count > 0 && (of_piece - 1) % RUN_OF_PIECE < SHORT_RUN;
+        const unsigned lane = thread_index() % WARP_LANES, own = (count - is_short) | passed << 16;
         const unsigned sum = sum_in_warp(own);
         unsigned at = 0;
         if (lane == WARP_LANES - 1 && sum != 0)
@@ -139,15 +144,16 @@ struct segment_list {
         if (lane == 0 && numbers != 0)
             atomic_or(&words->numbers, numbers);
         at = warp_shuffle(WARP_ALL, at, WARP_LANES - 1) + sum - own;
-        const unsigned place = at & 0xffff;
+        const unsigned place = at & 0xffff, short_place = pass.lists_shorts ? short_place_of(is_short) : 0;
         unsigned entry = row | (RUN_OF_PIECE - 1) << LIST_ROWS | unsigned(is_later) << LIST_IS_LATER;
         KEEP_LOOP
         for (unsigned k = 0; k < count; k++, entry += RUN_OF_PIECE | 1u << LIST_NUMBER) {
-            runs[place + k] = k + 1 < count ? entry
-                                            : (entry & ~((RUN_OF_PIECE - 1) << LIST_ROWS)) |
-                                                  (of_piece - 1) % RUN_OF_PIECE << LIST_ROWS | 1u << LIST_IS_LAST;
+            const unsigned to = is_short && k + 1 == count ? short_place : place + k;
+            runs[to] = k + 1 < count ? entry
+                                     : (entry & ~((RUN_OF_PIECE - 1) << LIST_ROWS)) |
+                                           (of_piece - 1) % RUN_OF_PIECE << LIST_ROWS | 1u << LIST_IS_LAST;
             if (pass.wants_segments)
-                segments[place + k] = of_segment;
+                segments[to] = of_segment;
         }
         const uint64_t last = (range.rows - 1) >> UNIT_BITS;
         if (is_later)
@@ -158,9 +164,24 @@ struct segment_list {
                 unit + k, static_cast<unsigned>(range.begin + ((unit + k) << UNIT_BITS) - top), of_segment};
     }
 
+    /* Where a lane lists its short run, if it has one. */
+    DEVICE unsigned short_place_of(bool is_short) const {
+        const unsigned lanes = warp_ballot(WARP_ALL, is_short), lane = thread_index() % WARP_LANES;
+        unsigned before = 0;
+        if (lane == 0 && lanes != 0)
+            before = atomic_add(&words->shorts, bit_count(lanes));
+        before = warp_shuffle(WARP_ALL, before, 0) + bit_count(lanes & ((1u << lane) - 1));
+        return segment_list_runs(pass.window) - 1 - before;
+    }
+
     DEVICE unsigned passed_runs() const { return words->listed >> 16 << PIECE_RUN_BITS; }
-    DEVICE unsigned all_runs() const { return passed_runs() + (words->listed & 0xffff); }
-    DEVICE unsigned entry(unsigned place) const { return runs[place - passed_runs()]; }
+    DEVICE unsigned all_runs() const { return passed_runs() + (words->listed & 0xffff) + words->shorts; }
+    /* Where a run that is not passed is listed. */
+    DEVICE unsigned listed_at(unsigned place) const {
+        const unsigned at = place - passed_runs(), longer = words->listed & 0xffff;
+        return !pass.lists_shorts || at < longer ? at : segment_list_runs(pass.window) - 1 - (at - longer);
+    }
+    DEVICE unsigned entry(unsigned place) const { return runs[listed_at(place)]; }
     static DEVICE unsigned number_of(unsigned entry) { return entry >> LIST_NUMBER & (PIECE_RUNS - 1); }
     /* Where a round that begins with a run ends: it takes whole pieces. */
     DEVICE unsigned end_of_round(unsigned begin, unsigned most) const {
@@ -192,7 +213,7 @@ struct segment_list {
         if (!run.begins_segment)
             run.unit = rows / UNIT_ROWS + (run.row - (run.number << RUN_OF_PIECE_BITS)) / UNIT_ROWS;
         if (pass.wants_segments)
-            run.segment = segments[place - passed_runs()];
+            run.segment = segments[listed_at(place)];
         return run;
     }
 };

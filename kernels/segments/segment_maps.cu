@@ -2,7 +2,7 @@
  * a unit of a segment in one column, row after row; then one a segment and column goes through the totals of its units.
  * That is the tree of tuplescan/linear_recurrence.h, as each segment has it by itself. */
 #include "operators/operator_launch.cuh"
-#include "segments/segment_rounds.cuh"
+#include "segments/segment_carries.cuh"
 
 /* The steps of a pass, a launch each. RESULTS_BELOW: of exclusive results, those in the first rows of units that follow
  * others, which in place are read before. */

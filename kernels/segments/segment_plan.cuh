@@ -124,19 +124,14 @@ constexpr unsigned RUN_OF_PIECE_BITS = 4, RUN_OF_PIECE = 1 << RUN_OF_PIECE_BITS,
                    PIECE_RUN_BITS = UNIT_BITS - RUN_OF_PIECE_BITS, PIECE_RUNS = 1 << PIECE_RUN_BITS;
 
 /* How a tile's rows come to its threads. By vectors of columns, of values as they are kept or of small floats, from
- * memory to registers; or by way of shared memory, where rows are a vector or two, a single value, or cells of any
- * kind. */
-enum class segment_form : uint8_t { VECTORS, SMALL_VECTORS, STAGED_VECTORS, ONE_COLUMN, CELLS };
+ * memory to registers; or by way of shared memory, where rows are a vector or two, or a single value. All other rows
+ * are cells (segment_cells.cuh). */
+enum class segment_form : uint8_t { VECTORS, SMALL_VECTORS, STAGED_VECTORS, ONE_COLUMN };
 HOST_DEVICE constexpr bool is_staged(segment_form form) {
     return form != segment_form::VECTORS && form != segment_form::SMALL_VECTORS;
 }
-/* Blocks of a multiprocessor, for whose threads there are registers. */
-template <class VALUE> HOST_DEVICE constexpr unsigned segment_blocks(segment_form form) {
-    const unsigned of_cells = sizeof(VALUE) == sizeof(uint32_t) ? 3 : 2;
-    return form == segment_form::ONE_COLUMN ? of_cells + 1 : form == segment_form::CELLS ? of_cells : 2;
-}
 template <class VALUE, segment_form FORM> HOST_DEVICE constexpr unsigned segment_columns() {
-    return FORM == segment_form::ONE_COLUMN || FORM == segment_form::CELLS ? 1 : VECTOR_BYTES / sizeof(VALUE);
+    return FORM == segment_form::ONE_COLUMN ? 1 : VECTOR_BYTES / sizeof(VALUE);
 }
 
 /* The launch of tiles. */
@@ -146,9 +141,12 @@ struct segment_pass {
     const uint32_t *owners; /* of the rows of the table of units: the last segment that does not begin after each */
     size_t unit_rows;       /* of this table */
     size_t level_rows[BLOCK_LEVELS]; /* of the tables of all levels below each */
-    unsigned panels, window;         /* window: rows where the pieces of a tile begin */
-    unsigned split_window;           /* of tiles of passed pieces; 0: there are none */
-    bool wants_segments;             /* the numbers of segments, for their rows of carries or their places in out */
+    unsigned panels, across, window; /* across: columns of a panel; window: rows where the pieces of a tile begin */
+    uint32_t by_across;              /* segment_cells.cuh */
+    unsigned ahead;
+    bool in_is_dense, out_is_dense, is_direct, lists_shorts;
+    unsigned split_window; /* of tiles of passed pieces; 0: there are none */
+    bool wants_segments;   /* the numbers of segments, for their rows of carries or their places in out */
     bool is_signed, has_offsets;
     size_t most_segments;
     void *totals; /* descriptors of blocks, level by level */

@@ -399,8 +399,10 @@ static bool segments_are_right(size_t count, size_t columns, bool exclusive, int
 }
 static bool all_segments_are_right() {
     return segments_are_right(5000, 1, false) && segments_are_right(5000, 3, false) &&
-           segments_are_right(200, 2, true) && segments_are_right(1500, 7, true) &&
-           segments_are_right(3000, 2, false, 3) && segments_are_right(8, 2, true, 70 * KERNEL_UNIT_ROWS) &&
+           segments_are_right(5000, 4, false) && segments_are_right(1500, 8, true) &&
+           segments_are_right(3000, 4, false, 3) && segments_are_right(200, 2, true) &&
+           segments_are_right(1500, 7, true) && segments_are_right(3000, 2, false, 3) &&
+           segments_are_right(8, 2, true, 70 * KERNEL_UNIT_ROWS) &&
            segments_are_right(8, 1, true, 70 * KERNEL_UNIT_ROWS);
 }
 
