@@ -65,7 +65,7 @@ struct segment_list {
           segments(runs + segment_list_runs(pass_.window)), top(0), first_segment(0), rows(0) {}
 
     /* The last segment that begins before a row, which is a multiple of UNIT_ROWS; or segment 0. */
-    static DEVICE uint64_t last_segment_above(const segment_pass &pass, uint64_t row) {
+    template <class PASS> static DEVICE uint64_t last_segment_above(const PASS &pass, uint64_t row) {
         const uint64_t of_units = row >> UNIT_BITS;
         if (of_units == 0)
             return 0;

@@ -1,226 +1,176 @@
-/* Recurrences and products of floats of segments, whose elements are maps (operators/operator_ops.cuh). A thread takes
- * a unit of a segment in one column, row after row; then one a segment and column goes through the totals of its units.
- * That is the tree of tuplescan/linear_recurrence.h, as each segment has it by itself. */
-#include "operators/operator_launch.cuh"
-#include "segments/segment_carries.cuh"
+/* Recurrences and products of floats of segments, whose elements are maps: the launches of a pass. Its results are one
+ * launch. Where long segments may be (map_pass.cuh), the totals of their units come first, and then their blocks. */
+#include "segments/map_rounds.cuh"
 
-/* The steps of a pass, a launch each. RESULTS_BELOW: of exclusive results, those in the first rows of units that follow
- * others, which in place are read before. */
-enum class map_step : uint8_t { TOTALS, PREFIXES, RESULTS, RESULTS_BELOW };
-
-struct map_pass {
-    segment_where where;
-    const uint32_t *owners;
-    size_t places; /* of passed units: rows of the table of units (segment_plan.cuh) */
-    size_t columns;
-    cell_table in, out;
-    factor_table factors;
-    const void *carry_in;
-    void *carry_out;
-    void *totals;   /* of passed units; then their last results */
-    void *prefixes; /* of the units that follow them */
-    bool exclusive, is_product;
-};
-
-/* A unit of a segment: rows of the table, from its first one on. */
-struct map_unit {
-    uint64_t first_row, number, place; /* place: of the unit, if it is passed */
-    unsigned rows;                     /* 0: there is none */
-    bool is_passed;
-};
-
-template <class OPS, int RULE> struct map_column {
-    typedef typename OPS::Value Value;
-    typedef typename OPS::Element Element;
-    typedef typename OPS::Stored Stored;
-    const map_pass &pass;
-    const size_t column;
-
-    DEVICE Stored *total_at(uint64_t place) const {
-        return static_cast<Stored *>(pass.totals) + place * pass.columns + column;
-    }
-    DEVICE Value *prefix_at(uint64_t place) const {
-        return static_cast<Value *>(pass.prefixes) + place * pass.columns + column;
-    }
-    DEVICE size_t row_of_segment(uint64_t segment) const {
-        return pass.where.number_of(segment) * pass.columns + column;
-    }
-    DEVICE Value start_of(uint64_t segment) const {
-        return pass.carry_in ? load_vector(static_cast<const Value *>(pass.carry_in) + row_of_segment(segment))
-                             : OPS::start(RULE);
-    }
-    DEVICE void put_end(uint64_t segment, Value value) const {
-        if (pass.carry_out)
-            store_vector(static_cast<Value *>(pass.carry_out) + row_of_segment(segment), value);
-    }
-    DEVICE void put_result(uint64_t row, Value value) const {
-        if (pass.out.data)
-            put_cell(pass.out.data + (static_cast<ptrdiff_t>(row) * pass.out.stride + static_cast<ptrdiff_t>(column)) *
-                                         static_cast<ptrdiff_t>(pass.out.any.size),
-                     value, pass.out.any);
-    }
-    DEVICE Value cell(const cell_table &table, uint64_t row, size_t of_column) const {
-        return any_value_at<Value>(
-            table.data, static_cast<ptrdiff_t>(row) * table.stride + static_cast<ptrdiff_t>(of_column), table.any);
-    }
-    DEVICE Element element(uint64_t row, bool begins_segment) const {
-        if (pass.is_product) {
-            const Value factor = cell(pass.in, row, column);
-            return OPS::template of_cells<RULE>(
-                0, pass.factors.cells.any.without_nan && factor != factor ? OPS::no_factor() : factor);
-        }
-        const factor_table &from = pass.factors;
-        const Value factor = from.shifted && begins_segment
-                                 ? Value(0)
-                                 : cell(from.cells, row - from.shifted, from.per_column ? column : 0);
-        return OPS::template of_cells<RULE>(cell(pass.in, row, column), factor);
-    }
-    static DEVICE Element after(const Element &later, const Element &earlier) {
-        return OPS::template after<RULE>(later, earlier);
-    }
-    static DEVICE Element settle(const Element &element) { return OPS::template settle<RULE>(element); }
-    static DEVICE Value apply(const Element &element, Value before) {
-        return OPS::template apply<RULE>(element, before);
-    }
-
-    /* Calls visit(row, the element of the unit's rows through this one) down a unit. levels[k]: the longest block of
-     * 2^k rows above that is a digit of the number of rows so far. */
-    template <class VISIT> DEVICE void each_row(const map_unit &unit, const VISIT &visit) const {
-        Element levels[UNIT_BITS + 1]; /* the last row makes the unit whole */
-        KEEP_LOOP
-        for (unsigned row = 0; row < unit.rows; row++) {
-            Element own = element(unit.first_row + row, unit.number == 0 && row == 0);
-            const unsigned level = push_total(row, levels, own, join_elements<OPS, RULE>());
-            each_digit_up(row, level, UNIT_BITS, [&](unsigned k) { own = after(own, levels[k]); });
-            visit(unit.first_row + row, own);
-        }
-    }
-
-    /* The passed unit at a place, if there is one. */
-    DEVICE map_unit unit_at(uint64_t place) const {
-        const segment_range range = pass.where.range(load_vector(pass.owners + place));
-        const uint64_t first = range.begin >> UNIT_BITS, number = place - first;
-        const bool is_passed = first <= place && range.rows > (number + 1) << UNIT_BITS;
-        return map_unit{range.begin + (number << UNIT_BITS), number, place, is_passed ? UNIT_ROWS : 0, is_passed};
-    }
-    DEVICE map_unit last_unit(const segment_range &range) const {
-        const uint64_t number = (range.rows - 1) >> UNIT_BITS;
-        return map_unit{range.begin + (number << UNIT_BITS), number, (range.begin >> UNIT_BITS) + number,
-                        static_cast<unsigned>(range.rows - (number << UNIT_BITS)), false};
-    }
-
-    DEVICE void make_total(uint64_t place) const {
-        Element total;
-        const map_unit unit = unit_at(place);
-        each_row(unit, [&](uint64_t, const Element &through) { total = through; });
-        if (unit.rows > 0)
-            OPS::write(total_at(place), total);
-    }
-    /* Prefixes of the units of a segment but the first. */
-    DEVICE void make_prefixes(uint64_t segment) const {
-        constexpr unsigned LEVELS = 32;
-        const segment_range range = pass.where.range(segment);
-        const uint64_t units = range.rows == 0 ? 0 : (range.rows - 1) >> UNIT_BITS;
-        waiting_block<OPS> levels[LEVELS];
-        Value prefix = start_of(segment);
-        KEEP_LOOP
-        for (uint64_t number = 0; number < units; number++) {
-            const uint64_t place = (range.begin >> UNIT_BITS) + number;
-            waiting_block<OPS> block = {settle(OPS::read(total_at(place))), prefix};
-            push_total(number, levels, block, join_waiting<OPS, RULE>());
-            prefix = block.template end<RULE>();
-            store_vector(prefix_at(place), prefix);
-        }
-    }
-    DEVICE void make_results(const map_unit &unit, uint64_t segment) const {
-        const Value prefix = unit.number == 0 ? start_of(segment) : load_vector(prefix_at(unit.place - 1));
-        Value last = prefix;
-        each_row(unit, [&](uint64_t row, const Element &through) {
-            const Value result = apply(through, prefix);
-            if (!pass.exclusive)
-                put_result(row, result);
-            else if (unit.number == 0 || row != unit.first_row)
-                put_result(row, last);
-            last = result;
-        });
-        if (unit.is_passed)
-            OPS::write_prefix(total_at(unit.place), last);
-        else
-            put_end(segment, last);
-    }
-    DEVICE void take(map_step step, uint64_t index) const {
-        if (step == map_step::TOTALS)
-            return make_total(index);
-        if (step == map_step::PREFIXES)
-            return make_prefixes(index);
-        if (index >= pass.places) {
-            const uint64_t segment = index - pass.places;
-            const segment_range range = pass.where.range(segment);
-            return range.rows > 0 ? make_results(last_unit(range), segment) : put_end(segment, start_of(segment));
-        }
-        const map_unit unit = unit_at(index);
-        if (unit.rows > 0 && step == map_step::RESULTS)
-            make_results(unit, load_vector(pass.owners + index));
-        else if (unit.rows > 0)
-            put_result(unit.first_row + UNIT_ROWS, OPS::prefix_at(total_at(index)));
-    }
-};
-
-constexpr unsigned MAP_THREADS = 128;
-template <class OPS> KERNEL LAUNCH_BOUNDS(MAP_THREADS, 1) segment_maps_kernel(map_pass pass, map_step step) {
-    const uint64_t segments = pass.where.count();
-    if (!pass.where.is_right() || segments == 0)
+template <class OPS, unsigned RUN_BITS> KERNEL LAUNCH_BOUNDS(MAP_WARPS *WARP_LANES, 2)
+    segment_maps_kernel(map_pass pass, bool makes_totals) {
+    typedef map_memory<OPS, RUN_BITS> memory;
+    SHARED_DYNAMIC(memory, memories);
+    if (!pass.where.is_right() || pass.where.count() == 0 || (makes_totals && !pass.where.header->has_units))
         return;
-    const uint64_t count = (step == map_step::PREFIXES  ? segments
-                            : step == map_step::RESULTS ? pass.places + segments
-                                                        : pass.places) *
-                           pass.columns;
-    OPS::with_careful_rule(pass.is_product ? MAP_PRODUCT : MAP_CAREFUL, [&](auto rule) {
-        each_index(count, [&](uint64_t index) {
-            const uint64_t number = index / pass.columns;
-            map_column<OPS, decltype(rule)::value>{pass, static_cast<size_t>(index - number * pass.columns)}.take(
-                step, number);
+    map_rounds<OPS, RUN_BITS> rounds(pass, memories, makes_totals);
+    const unsigned windows = map_windows(pass.where.rows, pass.window);
+    KEEP_LOOP
+    for (;;) {
+        const unsigned tile = pass.where.next_tile(makes_totals ? TILE_COUNTERS : 0);
+        if (tile >= windows * pass.panels)
+            return;
+        rounds.take_tile(tile, windows);
+    }
+}
+
+/* Makes the blocks of up to WARP_LANES blocks of `span` units, of which a warp's lanes have one each. */
+template <class OPS> DEVICE void join_blocks(const map_pass &pass, const map_unit &unit, uint64_t span, size_t column) {
+    const unsigned lane = thread_index() % WARP_LANES;
+    const uint64_t all = unit.is_there ? (unit.range.rows - 1) >> UNIT_BITS : 0;
+    const bool begins = unit.is_there && unit.number % (WARP_LANES * span) == 0 && unit.number + span < all;
+    KEEP_LOOP
+    for (unsigned left = warp_ballot(WARP_ALL, begins); left != 0; left &= left - 1) {
+        const unsigned from = lowest_bit(left);
+        const uint64_t number = warp_shuffle(WARP_ALL, unit.number, from), above = (lane + 1) * span - 1;
+        const bool is_there = number + above < warp_shuffle(WARP_ALL, all, from);
+        const map_column<OPS> of_column{pass, column};
+        auto *const at = of_column.total_at(warp_shuffle(WARP_ALL, unit.place, from) + (is_there ? above : 0));
+        OPS::with_careful_rule(pass.is_product ? MAP_PRODUCT : MAP_CAREFUL, [&](auto rule) {
+            constexpr int RULE = decltype(rule)::value;
+            auto part = OPS::read(at);
+            UNROLL
+            for (unsigned apart = 1; apart < WARP_LANES; apart *= 2) {
+                const auto earlier = OPS::template from_lane_above<RULE>(part, apart);
+                if ((lane & (2 * apart - 1)) == 2 * apart - 1)
+                    part = join_settled<OPS, RULE>()(earlier, part);
+            }
+            if (is_there && lane % 2 == 1)
+                OPS::write(at, part);
         });
+    }
+}
+
+/* Makes blocks of blocks of `span` units; or if span is 0, puts exclusive results of first rows of units. */
+template <class OPS> KERNEL LAUNCH_BOUNDS(EACH_THREADS, 1) segment_map_blocks_kernel(map_pass pass, uint64_t span) {
+    if (!pass.where.is_right() || pass.where.count() == 0 || !pass.where.header->has_units)
+        return;
+    const uint64_t groups = (pass.unit_rows + WARP_LANES - 1) / WARP_LANES;
+    each_index(groups * WARP_LANES * pass.columns, [&](uint64_t index) {
+        const uint64_t warp = index / WARP_LANES, group = warp / pass.columns;
+        const map_column<OPS> of_column{pass, static_cast<size_t>(warp - group * pass.columns)};
+        const map_unit unit = unit_at(pass, group * WARP_LANES + thread_index() % WARP_LANES);
+        if (span != 0)
+            return join_blocks<OPS>(pass, unit, span, of_column.column);
+        if (unit.is_there)
+            of_column.put_result(unit.range.begin + ((unit.number + 1) << UNIT_BITS),
+                                 load_vector(of_column.last_at(unit.place)));
     });
+}
+
+static map_cells map_cells_of(const cell_table &table, bool per_row = true, bool per_column = true,
+                              bool shifted = false) {
+    const ptrdiff_t size = table.any.size;
+    map_cells cells = {};
+    cells.row_bytes = per_row ? table.stride * size : 0;
+    cells.column_bytes = per_column ? size : 0;
+    cells.data = shifted ? table.data - cells.row_bytes : table.data;
+    cells.any = table.any;
+    cells.any.without_nan = false;
+    cells.skips_nan = table.any.without_nan;
+    cells.shifted = shifted;
+    cells.is_direct = !cells.skips_nan && (table.access == cell_access::VECTORS || table.access == cell_access::VALUES);
+    return cells;
 }
 
 template <class OPS> static map_pass make_map_pass(const kernel_segmented_pass &from, const segment_plan &plan) {
     typedef typename OPS::Value Value;
     const kernel_operator_pass given = {from.pass, from.operation, from.kept, from.factors};
+    const factor_table factors = factors_of<Value>(given, 1, 1);
     map_pass pass = {};
     pass.where = plan.where;
     pass.owners = plan.owners;
-    pass.places = plan.unit_rows;
+    pass.unit_rows = plan.unit_rows;
     pass.columns = from.pass.columns;
     pass.is_product = from.operation == KERNEL_PRODUCT;
     pass.exclusive = from.pass.exclusive != 0;
-    pass.in = cells_in<Value>(from.pass, 0, 1);
-    pass.in.any.without_nan = from.pass.load.without_nan && !pass.is_product;
-    pass.out = cells_out<Value>(from.pass, 0, 1);
-    pass.factors = factors_of<Value>(given, 1, UNIT_ROWS);
-    pass.factors.cells.any.without_nan = from.pass.load.without_nan && pass.is_product;
+    pass.terms = map_cells_of(cells_in<Value>(from.pass, 0, 1));
+    pass.factors = map_cells_of(factors.cells, factors.per_row, factors.per_column, factors.shifted);
+    pass.out = map_cells_of(cells_out<Value>(from.pass, 0, 1));
     pass.carry_in = plan.carry_in;
     pass.carry_out = from.carry_out;
     pass.totals = plan.totals;
-    pass.prefixes = plan.prefixes;
+    pass.lasts = plan.prefixes;
     return pass;
 }
 
-int run_segment_maps(const kernel_segmented_pass &from, const segment_plan &plan) {
-    const auto run = [&](auto ops) {
-        typedef decltype(ops) Ops;
-        const map_pass pass = make_map_pass<Ops>(from, plan);
-        const auto take = [&](map_step step, size_t most) {
-            return launch(segment_maps_kernel<Ops>, each_blocks(most * pass.columns * 2), MAP_THREADS, 0,
-                          from.pass.stream, pass, step);
-        };
-        const size_t results = pass.places + plan.most_segments;
-        int error = pass.places > 0 ? take(map_step::TOTALS, pass.places) : 0;
-        if (error == 0 && pass.places > 0)
-            error = take(map_step::PREFIXES, plan.most_segments);
-        if (error == 0)
-            error = take(map_step::RESULTS, results);
-        return error == 0 && pass.places > 0 && pass.exclusive ? take(map_step::RESULTS_BELOW, pass.places) : error;
+/* Cuts the table into tiles. Wide ones have fewer joins, as lanes side by side have the same rows, and few tiles leave
+ * warps without work. */
+template <class VALUE> static void cut_map_tiles(unsigned run_bits, size_t warps, map_pass &pass) {
+    constexpr size_t value_bytes = sizeof(VALUE);
+    const auto tiles = [&] { return map_windows(pass.where.rows, pass.window) * uint64_t(pass.panels); };
+    const auto cut = [&](unsigned log_across, unsigned window) {
+        pass.log_across = log_across;
+        pass.window = window;
+        pass.panels = static_cast<unsigned>((pass.columns - 1) >> log_across) + 1;
     };
-    return with_float(from.kept, [&](auto value) { return run(map_ops<decltype(value)>()); });
+    cut(log_above(pass.columns, log_above(MAP_ACROSS_BYTES / value_bytes, 8)), UNIT_ROWS);
+    while (value_bytes << pass.log_across > SECTOR_BYTES && tiles() < MAP_TILES * warps)
+        cut(pass.log_across - 1, UNIT_ROWS);
+    while (pass.window < MAP_WINDOW && tiles() > 2 * MAP_TILES * warps)
+        cut(pass.log_across, 2 * pass.window);
+    const unsigned log_gap_cells = log_above((size_t(1) << run_bits) << pass.log_across, log_above(WARP_LANES, 5));
+    pass.gap_shift = log_gap_cells - pass.log_across;
+    pass.gap = 1u << (log_gap_cells - run_bits);
+    for (map_cells *cells : {&pass.terms, &pass.factors, &pass.out}) {
+        cells->step_bytes = cells->row_bytes * (WARP_LANES >> pass.log_across);
+        const bool is_near = cells->step_bytes == static_cast<int>(cells->step_bytes);
+        cells->is_direct = cells->is_direct && is_near;
+        cells->is_small = cells->any.size == sizeof(uint16_t) && !cells->any.by_bytes && is_near;
+    }
+    pass.most_walked = UNIT_ROWS * uint64_t(MAP_WALKED >> pass.log_across > 0 ? MAP_WALKED >> pass.log_across : 1);
+}
+
+template <class OPS, unsigned RUN_BITS>
+static int run_maps(const kernel_segmented_pass &from, const segment_plan &plan) {
+    typedef typename OPS::Value Value;
+    map_pass pass = make_map_pass<OPS>(from, plan);
+    unsigned warps = MAP_WARPS, resident = 0;
+    size_t bytes = 0;
+    int error = most_shared_bytes(&bytes);
+    while (warps > 1 && warps * sizeof(map_memory<OPS, RUN_BITS>) > bytes)
+        warps--;
+    bytes = warps * sizeof(map_memory<OPS, RUN_BITS>);
+    if (error == 0)
+        error = allow_shared_bytes(segment_maps_kernel<OPS, RUN_BITS>);
+    if (error == 0)
+        error = resident_blocks(segment_maps_kernel<OPS, RUN_BITS>, warps * WARP_LANES, bytes, &resident);
+    if (error != 0)
+        return error;
+    cut_map_tiles<Value>(RUN_BITS, static_cast<size_t>(resident) * warps, pass);
+    const uint64_t tiles = uint64_t(map_windows(pass.where.rows, pass.window)) * pass.panels;
+    if (tiles > INT32_MAX)
+        return static_cast<int>(cudaErrorInvalidConfiguration);
+    const unsigned most = static_cast<unsigned>(tiles / warps) + 1;
+    const auto take = [&](bool makes_totals) {
+        return launch(segment_maps_kernel<OPS, RUN_BITS>, resident < most ? resident : most, warps * WARP_LANES, bytes,
+                      from.pass.stream, pass, makes_totals);
+    };
+    const auto take_blocks = [&](uint64_t span) {
+        return launch(segment_map_blocks_kernel<OPS>, each_blocks((pass.unit_rows + WARP_LANES) * pass.columns),
+                      EACH_THREADS, 0, from.pass.stream, pass, span);
+    };
+    const bool may_be_long = pass.where.rows > pass.most_walked;
+    if (may_be_long)
+        error = take(true);
+    for (uint64_t span = 1; error == 0 && may_be_long && span < pass.unit_rows; span *= WARP_LANES)
+        error = take_blocks(span);
+    if (error == 0)
+        error = take(false);
+    return error == 0 && may_be_long && pass.exclusive && pass.out.data ? take_blocks(0) : error;
+}
+
+int run_segment_maps(const kernel_segmented_pass &from, const segment_plan &plan) {
+    const bool are_short = from.pass.rows / LEAST_MAP_ROWS < plan.most_segments;
+    return with_float(from.kept, [&](auto value) {
+        typedef decltype(value) Value;
+        if (std::is_same<Value, double>::value || are_short)
+            return run_maps<map_ops<Value>, SHORT_MAP_RUN_BITS>(from, plan);
+        return run_maps<map_ops<float>, LONG_MAP_RUN_BITS>(from, plan);
+    });
 }
