@@ -132,13 +132,14 @@ template <class SUM> KERNEL LAUNCH_BOUNDS(OPEN_THREADS, 1) top_kernel(continued_
     });
 }
 
-/* The prefixes of a level below the highest, given the prefixes of the level above it. */
-template <class SUM, unsigned ACROSS> KERNEL LAUNCH_BOUNDS(COLUMN_THREADS, 1)
+/* The prefixes of a level below the highest, given the prefixes of the level above it. Levels are a 512th of the rows,
+ * so that narrow tables need no kernels of their own. */
+template <class SUM> KERNEL LAUNCH_BOUNDS(COLUMN_THREADS, 1)
     prefixes_kernel(continued_pass<SUM> pass, unsigned level, unsigned panels) {
     typedef columns_memory<SUM> memory_type;
     SHARED_ARRAY(memory_type, memory, 1);
     const continued_place<SUM> place(pass);
-    const column_place<ACROSS> block(panels);
+    const column_place<COLUMN_WARPS> block(panels);
     const continued_level<SUM> &own = pass.level[level], &above = pass.level[level + 1];
     const auto is_there = [&](size_t entry, size_t column) { return entry < own.entries && column < pass.columns; };
     block.each(memory[0], [&](size_t group, unsigned row, size_t column, SUM &value) {
@@ -293,7 +294,7 @@ static int run_stages(const continued_pass<SUM> &pass, void *stream) {
     if (error == 0)
         error = launch(top_kernel<SUM>, narrow, OPEN_THREADS, 0, stream, pass);
     for (unsigned level = pass.levels - 1; error == 0 && level-- > 0;)
-        error = launch_columns<ACROSS>(prefixes_kernel<SUM, ACROSS>, groups(level), pass.columns, stream, pass, level);
+        error = launch_columns<COLUMN_WARPS>(prefixes_kernel<SUM>, groups(level), pass.columns, stream, pass, level);
     if (error == 0 && pass.out)
         error = launch_columns<ACROSS>(scan_kernel<INPUT, SUM, ACROSS>, units, pass.columns, stream, pass);
     return error;

@@ -7,19 +7,23 @@
 
 constexpr unsigned STATE_THREADS = 256, STATE_BLOCKS_MOST = 1 << 12;
 
-/* OPS: the elements of the state's rows. */
-template <class OPS> struct state_pass {
-    typedef typename OPS::Value Value;
-    typedef typename OPS::Stored Stored;
+/* What a call has to do with a state, whatever its elements are. */
+struct header_pass {
     sum_state *state;
-    const sum_state *left; /* what elements in the tree's order leave */
     uint32_t operation, type;
     size_t columns;
     uint64_t rows;   /* of the call */
     uint64_t before; /* rows before the call, or KERNEL_UNKNOWN_ROWS */
+    uint64_t *first_overflow;
+};
+
+/* OPS: the elements of the state's rows. */
+template <class OPS> struct state_pass : header_pass {
+    typedef typename OPS::Value Value;
+    typedef typename OPS::Stored Stored;
+    const sum_state *left; /* what elements in the tree's order leave */
     const Value *carry_in;
     Value *carry_out;
-    uint64_t *first_overflow;
     Value start;     /* without carry_in */
     bool is_ordered; /* whether they are joined in the tree's order; if not, the state is their result so far */
     int careful;     /* the rule of maps */
@@ -31,7 +35,7 @@ DEVICE bool is_zero(const sum_state &header) {
 }
 
 /* Whether a header that is not zero is of the call's elements, and has room for the call's rows. */
-template <class OPS> DEVICE bool fits(const state_pass<OPS> &pass, const sum_state &header) {
+DEVICE bool fits(const header_pass &pass, const sum_state &header) {
     return header.magic == STATE_MAGIC && header.version == STATE_VERSION && header.type == pass.type &&
            header.operation == pass.operation && header.columns == pass.columns && header.first == 0 &&
            header.rows <= STATE_ROWS_MOST && pass.rows <= STATE_ROWS_MOST - header.rows && header.checksum == 0 &&
@@ -54,7 +58,7 @@ template <class OPS> KERNEL LAUNCH_BOUNDS(STATE_THREADS, 1) start_kernel(state_p
 }
 
 /* The header. One thread. */
-template <class OPS> KERNEL LAUNCH_BOUNDS(WARP_LANES, 1) begin_kernel(state_pass<OPS> pass) {
+KERNEL LAUNCH_BOUNDS(WARP_LANES, 1) begin_kernel(header_pass pass) {
     if (thread_index() != 0)
         return;
     sum_state header = *pass.state;
@@ -79,7 +83,7 @@ DEVICE bool counts(const struct state_digits &digits, unsigned slot) {
 }
 
 /* Counts the rows, and moves the finding of the first overflow by the rows before. By one thread. */
-template <class OPS> DEVICE void count_rows(const state_pass<OPS> &pass, uint64_t before) {
+DEVICE void count_rows(const header_pass &pass, uint64_t before) {
     if (pass.first_overflow && *pass.first_overflow != ~uint64_t(0))
         *pass.first_overflow += before * pass.columns;
     pass.state->rows = before + pass.rows;
@@ -117,7 +121,7 @@ template <class OPS> KERNEL LAUNCH_BOUNDS(STATE_THREADS, 1) rows_kernel(state_pa
 }
 
 /* One thread. */
-template <class OPS> KERNEL LAUNCH_BOUNDS(WARP_LANES, 1) count_kernel(state_pass<OPS> pass) {
+KERNEL LAUNCH_BOUNDS(WARP_LANES, 1) count_kernel(header_pass pass) {
     if (thread_index() == 0 && (pass.state->flags & STATE_REFUSED) == 0)
         count_rows(pass, pass.state->rows);
 }
@@ -151,7 +155,8 @@ static unsigned blocks_for(size_t cells) { return grid_for(cells, STATE_THREADS,
 template <class OPS> static int enter(const kernel_state_call &call, const state_pass<OPS> &pass) {
     const int error =
         pass.columns > 0 ? launch(start_kernel<OPS>, blocks_for(pass.columns), STATE_THREADS, 0, call.stream, pass) : 0;
-    return error == 0 ? launch(begin_kernel<OPS>, 1, WARP_LANES, 0, call.stream, pass) : error;
+    return error == 0 ? launch(begin_kernel, 1, WARP_LANES, 0, call.stream, static_cast<const header_pass &>(pass))
+                      : error;
 }
 
 template <class OPS> static int leave(const kernel_state_call &call, const state_pass<OPS> &pass) {
@@ -161,7 +166,9 @@ template <class OPS> static int leave(const kernel_state_call &call, const state
             error = launch(rows_kernel<OPS>, blocks_for((STATE_RISING_RUNS - STATE_RUNS) * pass.columns), STATE_THREADS,
                            0, call.stream, pass);
     const bool counts = !pass.is_ordered || pass.columns == 0 || call.before == KERNEL_UNKNOWN_ROWS;
-    return error == 0 && counts ? launch(count_kernel<OPS>, 1, WARP_LANES, 0, call.stream, pass) : error;
+    return error == 0 && counts
+               ? launch(count_kernel, 1, WARP_LANES, 0, call.stream, static_cast<const header_pass &>(pass))
+               : error;
 }
 
 /* Sums and plain numbers: their elements lie in a state as they are. */

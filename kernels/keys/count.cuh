@@ -146,19 +146,6 @@ template <class BINS> KERNEL LAUNCH_BOUNDS(COUNT_THREADS, 2) count_in_memory_ker
     }
 }
 
-/* Zeros in all rows. */
-KERNEL clear_counters_kernel(kernel_counters counters, size_t cells) {
-    const size_t step = static_cast<size_t>(block_count()) * block_threads();
-    for (size_t cell = static_cast<size_t>(block_index()) * block_threads() + thread_index(); cell < cells;
-         cell += step) {
-        const size_t at = cell / counters.columns * counters.stride + cell % counters.columns;
-        if (counters.type == TABLE_U32)
-            static_cast<uint32_t *>(counters.data)[at] = 0;
-        else
-            static_cast<uint64_t *>(counters.data)[at] = 0;
-    }
-}
-
 /* Plans how `bins` bins are counted: in how many ranges, and in how many tables, unless clearing and adding up the
  * tables would take as long as counting. A block may take `most` bytes of shared memory; GREEDY: it takes them all. A
  * width of 0: counted in global memory. */
@@ -187,12 +174,8 @@ static void plan_pieces(unsigned blocks, count_pass *pass) {
         pass->piece_length += ALIGNED - 1 - (pass->piece_length - 1) % ALIGNED;
 }
 
-static int clear_counters(const kernel_counters &counters, size_t rows, void *stream) {
-    constexpr size_t BLOCKS_MOST = 4096;
-    const size_t cells = rows * counters.columns, wanted = (cells - 1) / COUNT_THREADS + 1;
-    return launch(clear_counters_kernel, static_cast<unsigned>(wanted < BLOCKS_MOST ? wanted : BLOCKS_MOST),
-                  COUNT_THREADS, 0, stream, counters, cells);
-}
+/* Queues zeros in all rows of the counters (digit_counts.cu). */
+int clear_counters(const kernel_counters &counters, size_t rows, void *stream);
 
 /* BYTES: the values are bytes, which are counted as they are, in 256 bins and a table for each lane: what bins the
  * values are in is asked but once, when all are counted. SEVERAL: a value is in several bins, and there are few of

@@ -33,12 +33,12 @@ template <class SHAPE, bool SIGNED> DEVICE uint32_t magnitude_of_lane(tile_value
     return bits;
 }
 
-/* How far the sum of `rows` values of such a magnitude gets at most. Where INPUT is narrower than SUM, its type is what
- * limits the values. */
-template <class INPUT, class SUM> DEVICE uint64_t reach_of(uint32_t magnitude, unsigned rows) {
-    constexpr unsigned BELOW = 8 * (sizeof(SUM) - sizeof(uint32_t)), WIDTH = 8 * sizeof(INPUT);
-    const unsigned widened = WIDTH > BELOW ? WIDTH - BELOW : 0;
-    return static_cast<uint64_t>(rows) << (sizeof(INPUT) == sizeof(SUM) ? bit_width(magnitude) : widened);
+/* How far the sum of `rows` values of such a magnitude gets at most. Where values have fewer bytes than sums, their
+ * type is what limits them. */
+template <class SUM> DEVICE uint64_t reach_of(uint32_t magnitude, unsigned rows, unsigned value_bytes) {
+    constexpr unsigned BELOW = 8 * (sizeof(SUM) - sizeof(uint32_t));
+    const unsigned width = 8 * value_bytes, widened = width > BELOW ? width - BELOW : 0;
+    return static_cast<uint64_t>(rows) << (value_bytes == sizeof(SUM) ? bit_width(magnitude) : widened);
 }
 
 /* Whether sums that get `reach` from `base`, up or down, may leave the type. Signed sums are counted from the least on.
@@ -157,7 +157,7 @@ template <class SHAPE, class BASE, class TOTAL> DEVICE void check_tile(const til
         uint32_t magnitude = 0;
         if (looks_at_values<SHAPE>())
             magnitude = warp_or(WARP_ALL, magnitudes[thread_index() % BLOCK_WARPS]);
-        const uint64_t reach = reach_of<typename SHAPE::Input, Sum>(magnitude, part.rows);
+        const uint64_t reach = reach_of<Sum>(magnitude, part.rows, sizeof(typename SHAPE::Input));
         bool may = false;
         for (unsigned c = thread_index() % WARP_LANES; c < part.columns; c += WARP_LANES)
             may |= may_leave<Sum>(base(c), reach, pass.is_signed);

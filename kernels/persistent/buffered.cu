@@ -182,29 +182,27 @@ template <class SHAPE, results RESULTS, bool CHECKED> struct buffered_policy {
 };
 
 /* The plan of a buffered pass, for the launcher. */
-template <class SHAPE> struct buffered_plan {
-    typedef typename SHAPE::Sum Sum;
+template <class SUM> struct buffered_plan {
+    typedef SUM Sum;
     const tile_pass &pass;
-    const unsigned tiles;
+    const unsigned tiles, shares, chunk_rows;
     const size_t chunks, prefix_blocks, shared, needed;
 
     size_t pairs(unsigned most) const {
         const bool chain = !are_few_prefix_blocks(prefix_blocks, most);
-        return shared_pairs(chunks, SHAPE::SHARES, pass.columns, sizeof(Sum), pass.first_overflow,
+        return shared_pairs(chunks, shares, pass.columns, sizeof(Sum), pass.first_overflow,
                             chain ? tree_state<Sum>::block_rows(chunks) : 0);
     }
     pass_state<Sum> state(const persistent_call &call, unsigned, unsigned, size_t) const {
-        pass_state<Sum> state =
-            call.state_of_chunks<Sum>(pass, chunks * SHAPE::SHARES, tree_state<Sum>::block_rows(chunks));
-        state.go_on_from(call.carry_state_of<Sum>(SHAPE::TILE_ROWS * SHAPE::SHARES));
+        pass_state<Sum> state = call.state_of_chunks<Sum>(pass, chunks * shares, tree_state<Sum>::block_rows(chunks));
+        state.go_on_from(call.carry_state_of<Sum>(chunk_rows));
         return state;
     }
     last_rows<Sum> lasts(const persistent_call &call) const {
-        return call.lasts_of<Sum>(state(call, 0, 0, 0).last_rows(), pass, chunks, SHAPE::TILE_ROWS * SHAPE::SHARES);
+        return call.lasts_of<Sum>(state(call, 0, 0, 0).last_rows(), pass, chunks, chunk_rows);
     }
     checked_prefixes<Sum> prefixes(const pass_state<Sum> &state) const {
-        return checked_prefixes<Sum>{state.prefixes, SHAPE::SHARES * pass.columns, SHAPE::TILE_ROWS * SHAPE::SHARES,
-                                     chunks};
+        return checked_prefixes<Sum>{state.prefixes, state.magnitudes, shares * pass.columns, chunk_rows, chunks};
     }
 };
 
@@ -279,12 +277,15 @@ struct buffered_launcher {
         const size_t tile = POLICY::tile_bytes(pass);
         const size_t adding = prefix_block_bytes<SHAPE>(pass.columns), shared = tile > adding ? tile : adding;
         const size_t block = shared + buffered_block<SHAPE>::BYTES;
-        const buffered_plan<SHAPE> plan = {pass,
-                                           tiles,
-                                           chunks_of<SHAPE>(pass, tiles),
-                                           prefix_blocks_of<SHAPE>(pass.columns),
-                                           shared,
-                                           pass.bulk_loads && may_bulk ? 2 * block + RESERVED_BYTES : block};
+        const buffered_plan<typename SHAPE::Sum> plan = {pass,
+                                                         tiles,
+                                                         SHAPE::SHARES,
+                                                         SHAPE::TILE_ROWS * SHAPE::SHARES,
+                                                         chunks_of<SHAPE>(pass, tiles),
+                                                         prefix_blocks_of<SHAPE>(pass.columns),
+                                                         shared,
+                                                         pass.bulk_loads && may_bulk ? 2 * block + RESERVED_BYTES
+                                                                                     : block};
         return launch_first_rows<SHAPE>(launch_persistent<POLICY>(call, pass, plan), pass, plan.lasts(call),
                                         call.stream);
     }

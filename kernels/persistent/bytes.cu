@@ -148,6 +148,7 @@ template <class SHAPE> static size_t byte_tile_rows(size_t columns) {
 
 /* The plan of a pass of bytes, for the launcher. */
 template <class SHAPE> struct bytes_plan {
+    typedef uint32_t Sum;
     const tile_pass &pass;
     const size_t rows, chunks; /* rows: of a tile */
     const unsigned tiles;
@@ -174,8 +175,8 @@ template <class SHAPE> struct bytes_plan {
         return state;
     }
     checked_prefixes<uint32_t> prefixes(const byte_state &state) const {
-        return checked_prefixes<uint32_t>{state.prefixes, pass.columns, static_cast<unsigned>(rows) * SHAPE::TILES,
-                                          chunks};
+        return checked_prefixes<uint32_t>{state.prefixes, state.magnitudes, pass.columns,
+                                          static_cast<unsigned>(rows) * SHAPE::TILES, chunks};
     }
 };
 

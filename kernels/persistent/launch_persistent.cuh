@@ -44,14 +44,6 @@ static int blocks_at_once(KERNEL_TYPE kernel, unsigned threads, size_t shared, s
     return error;
 }
 
-/* Where the check for overflow finds the prefixes of a pass: `apart` descriptors from chunk to chunk. */
-template <class SUM> struct checked_prefixes {
-    const tile_descriptor<SUM> *prefixes;
-    size_t apart;
-    unsigned chunk_rows;
-    size_t chunks;
-};
-
 /* The arguments of a pass. */
 struct persistent_call {
     const void *carry_in;
@@ -97,52 +89,53 @@ struct persistent_call {
         state.put_blocks(state.totals + rows * pass.columns, blocks * pass.columns);
         return state;
     }
-
-    /* Queues the check for overflow after the pass. Devices that copy in bulk have launches that overlap, too: the
-     * check's launch then costs a microsecond or two less (docs/tuning.md#overflow-check). */
-    template <class INPUT, class SUM>
-    int check(const tile_pass &pass, const uint32_t *magnitudes, const checked_prefixes<SUM> &from) const {
-        const unsigned groups = static_cast<unsigned>((pass.columns + WARP_LANES - 1) / WARP_LANES);
-        const size_t threads = from.chunks * groups * WARP_LANES;
-        const unsigned blocks = static_cast<unsigned>((threads + CHECK_THREADS - 1) / CHECK_THREADS);
-        if constexpr (is_checked<SUM>()) {
-            return launch_early(overflow_check_kernel<INPUT, SUM>, blocks, CHECK_THREADS, 0, stream, pass,
-                                from.prefixes, magnitudes, from.apart, from.chunk_rows, from.chunks, groups);
-        }
-        return 0;
-    }
 };
 
-/* Launches a policy on a table. The plan gives the numbers of `tiles` and `prefix_blocks`; the shared memory of a
- * block, and the bytes of it that are `needed` on a device; pairs(most), the pairs to be cleared where `most` blocks
- * run at once; state(call, most, takers, pairs), the policy's state where `takers` blocks take tiles; and
- * prefixes(state), for the check. cudaErrorNotSupported: stage 2 would be too large a share of the device, or the
- * device is too small. */
-template <class POLICY, class PLAN>
-static int launch_persistent(const persistent_call &call, const tile_pass &pass, const PLAN &plan) {
-    const auto kernel = persistent_kernel<POLICY>;
+/* What the launcher has to know of a policy. */
+struct policy_facts {
+    unsigned threads, prefix_blocks_alone, value_bytes;
+    bool chains;
+};
+
+/* Launches a policy's kernel on a table, one function for all kernels with states and plans of one type. The plan gives
+ * the numbers of `tiles` and `prefix_blocks`; the shared memory of a block, and the bytes of it that are `needed` on a
+ * device; pairs(most), the pairs to be cleared where `most` blocks run at once; state(call, most, takers, pairs), the
+ * policy's state where `takers` blocks take tiles; and prefixes(state), for the check. cudaErrorNotSupported: stage 2
+ * would be too large a share of the device, or the device is too small. */
+template <class PLAN, class STATE>
+static __attribute__((noinline)) int launch_kernel_of(void (*kernel)(tile_pass, STATE, unsigned, unsigned, unsigned),
+                                                      const policy_facts &policy, const persistent_call &call,
+                                                      const tile_pass &pass, const PLAN &plan) {
     unsigned most;
-    int error = blocks_at_once(kernel, POLICY::THREADS, plan.shared, plan.needed, &most);
+    int error = blocks_at_once(kernel, policy.threads, plan.shared, plan.needed, &most);
     if (error != 0)
         return error;
     const bool few = are_few_prefix_blocks(plan.prefix_blocks, most);
-    if (!few && (!POLICY::CHAINS || call.carry_state)) /* no chain goes on from a carry state */
+    if (!few && (!policy.chains || call.carry_state)) /* no chain goes on from a carry state */
         return static_cast<int>(cudaErrorNotSupported);
     const unsigned prefix_blocks = few ? static_cast<unsigned>(plan.prefix_blocks) : 0;
     const unsigned blocks = plan.tiles < most - prefix_blocks ? plan.tiles + prefix_blocks : most;
     const size_t pairs = plan.pairs(most);
     if (pairs > INT32_MAX)
-        return static_cast<int>(POLICY::CHAINS ? cudaErrorInvalidConfiguration : cudaErrorNotSupported);
-    auto state = plan.state(call, most, blocks - prefix_blocks, pairs);
-    state.alone = prefix_blocks <= POLICY::PREFIX_BLOCKS_ALONE && blocks >= prefix_blocks * BLOCKS_FOR_ALONE;
+        return static_cast<int>(policy.chains ? cudaErrorInvalidConfiguration : cudaErrorNotSupported);
+    STATE state = plan.state(call, most, blocks - prefix_blocks, pairs);
+    state.alone = prefix_blocks <= policy.prefix_blocks_alone && blocks >= prefix_blocks * BLOCKS_FOR_ALONE;
     tile_pass made = pass;
     if (prefix_blocks == 0)
         made.overlap = 0; /* in a chain one tile hands on a prefix */
-    error = launch_cooperative(kernel, blocks, POLICY::THREADS, plan.shared, call.stream, made, state, plan.tiles,
+    error = launch_cooperative(kernel, blocks, policy.threads, plan.shared, call.stream, made, state, plan.tiles,
                                prefix_blocks, static_cast<unsigned>(pairs));
-    if (error != 0 || !pass.first_overflow)
-        return error;
-    return call.check<typename POLICY::Input>(pass, state.magnitudes, plan.prefixes(state));
+    if constexpr (is_checked<typename PLAN::Sum>())
+        if (error == 0 && pass.first_overflow)
+            return check_after_pass(pass, plan.prefixes(state), policy.value_bytes, call.stream);
+    return error;
+}
+
+template <class POLICY, class PLAN>
+static int launch_persistent(const persistent_call &call, const tile_pass &pass, const PLAN &plan) {
+    const policy_facts facts = {POLICY::THREADS, POLICY::PREFIX_BLOCKS_ALONE, sizeof(typename POLICY::Input),
+                                POLICY::CHAINS};
+    return launch_kernel_of<PLAN, typename POLICY::State>(persistent_kernel<POLICY>, facts, call, pass, plan);
 }
 
 #endif

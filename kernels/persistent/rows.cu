@@ -175,32 +175,31 @@ struct rows_room {
 };
 
 /* The plan of a pass by rows, for the launcher. */
-template <class SHAPE> struct rows_plan {
-    typedef typename SHAPE::Sum Sum;
-    static constexpr unsigned CHUNK_ROWS = SHAPE::TILE_ROWS * SHAPE::SHARES;
+template <class SUM> struct rows_plan {
+    typedef SUM Sum;
     const kernel_pass &pass;
     const tile_pass &made;
-    const unsigned tiles;
+    const unsigned tiles, shares, chunk_rows;
     const size_t prefix_blocks, shared, needed, chunks;
 
     /* Chunks of the ring: twice the chunks that are under way; or all, and one after the last, whose prefix is the
      * carry out. */
     size_t ring(unsigned most) const {
-        const size_t all = chunks + 1, few = 2 * (most / made.panels / SHAPE::SHARES + 2);
+        const size_t all = chunks + 1, few = 2 * (most / made.panels / shares + 2);
         return all < few ? all : few;
     }
-    size_t pairs(unsigned most) const { return ring_pairs(pass, SHAPE::SHARES, made.panels, ring(most), chunks); }
+    size_t pairs(unsigned most) const { return ring_pairs(pass, shares, made.panels, ring(most), chunks); }
 
     ring_state<Sum> state(const persistent_call &call, unsigned most, unsigned, size_t cleared) const {
         ring_state<Sum> state;
         static_cast<pass_state<Sum> &>(state) = call.state_for<Sum>();
         const size_t length = ring(most);
         state.ring = static_cast<unsigned>(length);
-        state.prefixes = state.totals + length * SHAPE::SHARES * pass.columns;
+        state.prefixes = state.totals + length * shares * pass.columns;
         state.done = reinterpret_cast<uint32_t *>(state.prefixes + length * pass.columns);
         state.all_prefixes = nullptr;
         state.put_last_rows(last_rows_in(call.workspace));
-        state.go_on_from(call.carry_state_of<Sum>(CHUNK_ROWS));
+        state.go_on_from(call.carry_state_of<Sum>(chunk_rows));
         if (is_checked<Sum>() && pass.first_overflow) {
             state.magnitudes = state.done + length * made.panels;
             state.all_prefixes = state.totals + cleared * sizeof(word_pair) / sizeof(tile_descriptor<Sum>);
@@ -208,7 +207,7 @@ template <class SHAPE> struct rows_plan {
         return state;
     }
     checked_prefixes<Sum> prefixes(const ring_state<Sum> &state) const {
-        return checked_prefixes<Sum>{state.all_prefixes, pass.columns, CHUNK_ROWS, chunks};
+        return checked_prefixes<Sum>{state.all_prefixes, state.magnitudes, pass.columns, chunk_rows, chunks};
     }
 
     /* The last rows of a table of floats: after all descriptors, the number of which depends on the launch. */
@@ -216,7 +215,7 @@ template <class SHAPE> struct rows_plan {
         return reinterpret_cast<Sum *>(static_cast<char *>(workspace) + rows_room::words(pass));
     }
     last_rows<Sum> left_in(const persistent_call &call) const {
-        return call.lasts_of<Sum>(last_rows_in(call.workspace), made, chunks, CHUNK_ROWS);
+        return call.lasts_of<Sum>(last_rows_in(call.workspace), made, chunks, chunk_rows);
     }
 };
 
@@ -229,17 +228,19 @@ struct rows_launcher {
         const size_t rows = (pass.rows + SHAPE::TILE_ROWS - 1) / SHAPE::TILE_ROWS;
         const size_t prefix_blocks = (pass.columns + SHAPE::TURN_COLUMNS - 1) / SHAPE::TURN_COLUMNS;
         const size_t tile = row_memory_bytes<SHAPE>(row_pitch<SHAPE>(made)), turns = sizeof(turn_block<SHAPE>);
-        const size_t shared = tile > turns ? tile : turns, chunk = rows_plan<SHAPE>::CHUNK_ROWS;
+        const size_t shared = tile > turns ? tile : turns, chunk = SHAPE::TILE_ROWS * SHAPE::SHARES;
         if (rows > INT32_MAX / made.panels || (call.carry_state && chunk > pass.chunk_rows) ||
             (!SHAPE::ADDS_ONCE && rows / SHAPE::SHARES / turn_block<SHAPE>::CHUNKS >> TURN_LEVELS != 0))
             return static_cast<int>(cudaErrorNotSupported);
-        const rows_plan<SHAPE> plan = {pass,
-                                       made,
-                                       static_cast<unsigned>(rows) * made.panels,
-                                       prefix_blocks,
-                                       shared,
-                                       shared,
-                                       (pass.rows + chunk - 1) / chunk};
+        const rows_plan<typename SHAPE::Sum> plan = {pass,
+                                                     made,
+                                                     static_cast<unsigned>(rows) * made.panels,
+                                                     SHAPE::SHARES,
+                                                     SHAPE::TILE_ROWS * SHAPE::SHARES,
+                                                     prefix_blocks,
+                                                     shared,
+                                                     shared,
+                                                     (pass.rows + chunk - 1) / chunk};
         int error;
         if constexpr (!has_exclusive<SHAPE>())
             error = launch_persistent<rows_policy<SHAPE, results::EITHER>>(call, made, plan);

@@ -25,27 +25,26 @@ template <class SUM> struct sweep_pass {
     unsigned panels;
 };
 
-/* The part of a block: the columns of a panel, of one group of units or of several one below the other. */
-template <class SUM, unsigned ACROSS> struct sweep_block {
-    static constexpr unsigned GROUPS = SWEEP_WARPS / ACROSS;
+/* The part of a block: a warp for each column of a panel, of one group of units. Totals are a 512th of the rows, so
+ * that narrow tables need no kernels of their own, whose warps would share a column. */
+template <class SUM> struct sweep_block {
     const sweep_pass<SUM> &pass;
     size_t first_unit, first_column;
 
     DEVICE sweep_block(const sweep_pass<SUM> &pass_) : pass(pass_) {
         const unsigned down = block_index() / pass.panels;
-        first_unit = static_cast<size_t>(down) * GROUPS * UNIT_ROWS;
-        first_column = static_cast<size_t>(block_index() - down * pass.panels) * ACROSS;
+        first_unit = static_cast<size_t>(down) * UNIT_ROWS;
+        first_column = static_cast<size_t>(block_index() - down * pass.panels) * SWEEP_WARPS;
     }
 
     /* Calls visit(unit, column of the table, its place in shared memory) for each of the thread's totals, which may be
      * beyond the table. */
     template <class VISIT> DEVICE void each(SUM *shared, const VISIT &visit) const {
-        const unsigned across = thread_index() % ACROSS;
+        const unsigned across = thread_index() % SWEEP_WARPS;
         UNROLL
         for (unsigned k = 0; k < SWEEP_EACH; k++) {
-            const unsigned row = thread_index() / ACROSS + k * (SWEEP_THREADS / ACROSS), at = row % UNIT_ROWS;
-            visit(first_unit + row, first_column + across,
-                  shared[(row / UNIT_ROWS * ACROSS + across) * SWEEP_ROWS + at + at / SWEEP_EACH]);
+            const unsigned row = thread_index() / SWEEP_WARPS + k * (SWEEP_THREADS / SWEEP_WARPS);
+            visit(first_unit + row, first_column + across, shared[across * SWEEP_ROWS + row + row / SWEEP_EACH]);
         }
     }
     DEVICE bool has(size_t unit, size_t column) const { return unit < pass.units && column < pass.columns; }
@@ -69,11 +68,11 @@ template <class SUM> DEVICE void sweep_lane(SUM *lane_values, SUM base, size_t l
     }
 }
 
-template <class SUM, unsigned ACROSS> KERNEL LAUNCH_BOUNDS(SWEEP_THREADS, 1) stage2_kernel(sweep_pass<SUM> pass) {
+template <class SUM> KERNEL LAUNCH_BOUNDS(SWEEP_THREADS, 1) stage2_kernel(sweep_pass<SUM> pass) {
     SHARED_ARRAY(SUM, shared, SWEEP_WARPS * SWEEP_ROWS);
-    const sweep_block<SUM, ACROSS> block(pass);
+    const sweep_block<SUM> block(pass);
     const unsigned lane = thread_index() % WARP_LANES, warp = thread_index() / WARP_LANES;
-    const size_t group = block.first_unit / UNIT_ROWS + warp / ACROSS, column = block.first_column + warp % ACROSS;
+    const size_t group = block.first_unit / UNIT_ROWS, column = block.first_column + warp;
     block.each(shared, [&](size_t unit, size_t at, SUM &value) {
         const bool is_last = unit == pass.units - 1, is_last_of_group = unit % UNIT_ROWS == UNIT_ROWS - 1;
         value = block.has(unit, at) && (is_last || !is_last_of_group) ? pass.prefixes[(unit + 1) * pass.columns + at]
@@ -92,21 +91,16 @@ template <class SUM, unsigned ACROSS> KERNEL LAUNCH_BOUNDS(SWEEP_THREADS, 1) sta
     });
 }
 
-template <class SUM, unsigned ACROSS> static int run_panels(sweep_pass<SUM> pass, void *stream) {
-    constexpr unsigned UNITS = sweep_block<SUM, ACROSS>::GROUPS * UNIT_ROWS;
-    const size_t panels = (pass.columns + ACROSS - 1) / ACROSS, blocks = (pass.units + UNITS - 1) / UNITS;
+template <class SUM>
+static int run_sweep(void *prefixes, size_t rows, const void *bases, size_t columns, void *stream) {
+    sweep_pass<SUM> pass = {static_cast<SUM *>(prefixes), static_cast<const SUM *>(bases), rows - 1, columns, 0};
+    const size_t panels = (columns + SWEEP_WARPS - 1) / SWEEP_WARPS, blocks = (pass.units + UNIT_ROWS - 1) / UNIT_ROWS;
     if (blocks == 0)
         return 0;
     if (panels > INT32_MAX / blocks)
         return static_cast<int>(cudaErrorInvalidConfiguration);
     pass.panels = static_cast<unsigned>(panels);
-    return launch(stage2_kernel<SUM, ACROSS>, static_cast<unsigned>(blocks * panels), SWEEP_THREADS, 0, stream, pass);
-}
-
-template <class SUM>
-static int run_sweep(void *prefixes, size_t rows, const void *bases, size_t columns, void *stream) {
-    const sweep_pass<SUM> pass = {static_cast<SUM *>(prefixes), static_cast<const SUM *>(bases), rows - 1, columns, 0};
-    return run_across(columns, [&](auto across) { return run_panels<SUM, decltype(across)::value>(pass, stream); });
+    return launch(stage2_kernel<SUM>, static_cast<unsigned>(blocks * panels), SWEEP_THREADS, 0, stream, pass);
 }
 
 int kernel_stage2_sweep(void *prefixes, size_t rows, const void *bases, size_t columns, table_type type, void *stream) {

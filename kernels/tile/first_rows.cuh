@@ -25,17 +25,16 @@ template <class SHAPE> HOST_DEVICE bool leaves_last_rows(const tile_pass &pass) 
     return !SHAPE::ADDS_ONCE && pass.exclusive;
 }
 
-/* Queues the kernel of first_rows.cu after the tiles' launch, which is not an early one itself. is_loose: results lie
- * as store_result() puts them. */
-int run_first_rows(const tile_pass &pass, const last_rows<float> &lasts, bool is_loose, void *stream);
-int run_first_rows(const tile_pass &pass, const last_rows<double> &lasts, bool is_loose, void *stream);
+/* Queues the kernel of first_rows.cu after the tiles' launch, which is not an early one itself. */
+int run_first_rows(const tile_pass &pass, const last_rows<float> &lasts, void *stream);
+int run_first_rows(const tile_pass &pass, const last_rows<double> &lasts, void *stream);
 
 /* Queues that kernel if the tiles leave last rows and their launch could be queued (`error` is 0). */
 template <class SHAPE> static int launch_first_rows(int error, const tile_pass &pass,
                                                     const last_rows<typename SHAPE::Sum> &lasts, void *stream) {
     if constexpr (!SHAPE::ADDS_ONCE)
         if (error == 0 && leaves_last_rows<SHAPE>(pass) && (lasts.tiles > 1 || lasts.above))
-            return run_first_rows(pass, lasts, SHAPE::LOOSE, stream);
+            return run_first_rows(pass, lasts, stream);
     return error;
 }
 
