@@ -83,7 +83,9 @@ DEVICE void take_ahead(const ring_state<typename SHAPE::Sum> &state, unsigned ah
     mine.done = ahead;
 }
 
-/* One look at all that is missing. How many of the warp's chunks are there, from the first one on. */
+/* One look at all that is missing. How many of the warp's chunks are there, from the first one on. All looks are under
+ * way before any of them is examined: one after the other they take twice the time, and stage 2 is what short chunks
+ * wait for. */
 template <class SHAPE> DEVICE unsigned look_for_totals(unsigned ring, turn_lane<SHAPE> &mine) {
     constexpr unsigned CHUNKS = SHAPE::TURN_CHUNKS, SHARES = SHAPE::SHARES;
     uint32_t status[CHUNKS][SHARES] = {}, wanted[CHUNKS];
@@ -98,6 +100,7 @@ template <class SHAPE> DEVICE unsigned look_for_totals(unsigned ring, turn_lane<
                     look_kept(mine.totals + (static_cast<size_t>(slot.number) * SHARES + share) * mine.columns,
                               &mine.total[k][share]);
     }
+    warp_barrier(WARP_ALL);
     UNROLL
     for (unsigned descriptor = 0; descriptor < CHUNKS * SHARES; descriptor++)
         mine.missing &=
@@ -171,9 +174,17 @@ DEVICE void make_prefixes(const turn_lane<SHAPE> &mine, const turn_tree<SHAPE> &
         prefixes[k + 1] = combine(prefixes[k & (k + 1)], tree.blocks[k]);
     prefixes[CHUNKS] = combine(before, tree.end);
 }
+
+/* The place of the first prefix that a lane publishes. Where a lane has many chunks, and a warp parts, addresses are
+ * made anew for it: otherwise registers that hold them spill, and are refilled while other warps wait for the turn.
+ * Elsewhere f64 loses .05 of memcpy by it. docs/lab/2026-11-30.md#ragged-rows-again */
+template <class SHAPE> DEVICE row_slot slot_of_prefixes(unsigned ring, const turn_lane<SHAPE> &mine) {
+    constexpr bool ANEW = turn_block<SHAPE>::PARTS > 1 && (SHAPE::SHARES == 1 || SHAPE::COUNT == 1);
+    return slot_below(ring, row_slot{ANEW ? found_anew(mine.slot.number) : mine.slot.number, mine.slot.status});
+}
 template <class SHAPE> DEVICE void publish_prefixes(unsigned ring, unsigned ready, turn_lane<SHAPE> &mine,
                                                     const turn_prefixes<SHAPE> &prefixes) {
-    row_slot below = slot_below(ring, mine.slot);
+    row_slot below = slot_of_prefixes(ring, mine);
     UNROLL
     for (unsigned k = 0; k < SHAPE::TURN_CHUNKS; k++, below = slot_below(ring, below))
         if (makes_prefix(mine, ready, k) && mine.active)
@@ -210,7 +221,7 @@ DEVICE void publish_sums(unsigned ring, unsigned ready, turn_lane<SHAPE> &mine, 
     }
     mine.done = ready;
     hand_on();
-    row_slot below = slot_below(ring, mine.slot);
+    row_slot below = slot_of_prefixes(ring, mine);
     UNROLL
     for (unsigned k = 0; k < CHUNKS; k++, below = slot_below(ring, below)) {
         if (makes(k) && mine.active)
