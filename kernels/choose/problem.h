@@ -21,9 +21,11 @@ struct kernel_problem {
     bool widened;                    /* a sum has more bytes than a value */
     bool from_integers;              /* integers become floats */
     bool side_by_side;               /* rows lie without gaps, in both tables */
+    bool gapless;                    /* the same, whether from the first row to the last one or from the last one on */
     bool vectors, sectors, lines;    /* a row of sums is a whole number of these parts of memory */
     bool sector_rows;                /* each row of sums begins on a sector if the first one does */
-    unsigned in_start, out_start;    /* the largest power of two, up to 16, that divides the address of the data */
+    unsigned in_start, out_start;    /* the largest power of two, up to 16, that divides the address of the data; of the
+                                        table that is read, where it begins in memory, whichever row is there */
     size_t chunk_rows, chunks;       /* kernel_chunk_rows(), and how many of them the table has */
     size_t panels;                   /* of KERNEL_PANEL_BYTES of sums, in a row */
     unsigned processors;             /* of the device; 0: not known */
@@ -61,7 +63,10 @@ static inline unsigned kernel_alignment(uintptr_t bytes) {
 /* A table that may be anywhere, for which a workspace is asked, has NULL for data: that is aligned to everything. */
 static inline struct kernel_problem kernel_problem_of(const struct kernel_pass *pass, unsigned processors, int gpu) {
     struct kernel_problem problem;
-    const uintptr_t in = (uintptr_t)pass->in, out = (uintptr_t)pass->out;
+    const ptrdiff_t columns = (ptrdiff_t)pass->columns;
+    const bool from_last = pass->in && pass->in_stride < 0 && pass->rows > 0;
+    const uintptr_t last = from_last ? (pass->rows - 1) * (uintptr_t)pass->in_stride * type_bytes(pass->in_type) : 0;
+    const uintptr_t in = (uintptr_t)pass->in + last, out = (uintptr_t)pass->out;
     problem.rows = pass->rows;
     problem.columns = pass->columns;
     problem.in_bytes = type_bytes(pass->in_type);
@@ -73,7 +78,8 @@ static inline struct kernel_problem kernel_problem_of(const struct kernel_pass *
     problem.is_float = type_is_float(kernel_sum_type(pass->out_type));
     problem.widened = problem.in_bytes < problem.out_bytes;
     problem.from_integers = problem.is_float && !type_is_float(pass->in_type);
-    problem.side_by_side = pass->in_stride == (ptrdiff_t)pass->columns && pass->out_stride == (ptrdiff_t)pass->columns;
+    problem.side_by_side = pass->in_stride == columns && pass->out_stride == columns;
+    problem.gapless = problem.side_by_side || (pass->in_stride == -columns && pass->out_stride == -columns);
     problem.vectors = problem.row_bytes % MEMORY_VECTOR_BYTES == 0;
     problem.sectors = problem.row_bytes % MEMORY_SECTOR_BYTES == 0;
     problem.lines = problem.row_bytes % MEMORY_LINE_BYTES == 0;

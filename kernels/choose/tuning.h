@@ -106,7 +106,7 @@ static inline bool are_byte_rows(const struct kernel_problem *problem) {
 static inline size_t row_tile_vectors(const struct kernel_problem *problem) {
     const size_t vectors = problem->row_bytes / MEMORY_VECTOR_BYTES;
     const size_t pieces_from = problem->out_bytes == 8 ? LONG_VECTORS_OF_PAIRS : LONG_VECTORS;
-    if (problem->widened || !problem->vectors || !problem->side_by_side || problem->rows == 0)
+    if (problem->widened || !problem->vectors || !problem->gapless || problem->rows == 0)
         return 0;
     if (vectors >= FEWEST_VECTORS && vectors <= MOST_VECTORS)
         return vectors;
@@ -136,7 +136,7 @@ static inline bool is_even_row(const struct kernel_problem *problem) {
 /* Integers that become floats: all that have more columns than buffered tiles, whole vectors or not. */
 static inline bool are_rows_from_integers(const struct kernel_problem *problem) {
     const size_t few = problem->out_bytes == 8 ? FEW_LONG_FROM_INTEGERS : FEW_FROM_INTEGERS;
-    return problem->from_integers && problem->columns > few && problem->rows > 0 && problem->side_by_side;
+    return problem->from_integers && problem->columns > few && problem->rows > 0 && problem->gapless;
 }
 
 /* Rows side by side that begin anywhere, of which a lane has single columns. */
@@ -145,7 +145,7 @@ static inline bool are_ragged_rows(const struct kernel_problem *problem) {
         return are_rows_from_integers(problem);
     const bool long_floats = problem->is_float && problem->out_bytes == 8 && !problem->widened;
     if (problem->columns < (size_t)(long_floats ? FEWEST_LONG_RAGGED : FEWEST_RAGGED) || problem->rows == 0 ||
-        !problem->side_by_side)
+        !problem->gapless)
         return false;
     return problem->vectors ? row_tile_vectors(problem) == 0 && is_even_row(problem) : is_odd_row(problem);
 }

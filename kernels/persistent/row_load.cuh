@@ -7,16 +7,17 @@
 /* A piece of a row that may begin anywhere: where, in elements of the table, and the elements before and after it that
  * are loaded with it, as whole vectors; `loose` of the last ones are not, as the table ends there. */
 struct row_piece {
-    size_t first;
+    ptrdiff_t first;
     unsigned lead, whole, loose;
 };
 template <class SHAPE> DEVICE row_piece row_piece_of(const tile_pass &pass, const row_place &place, size_t row) {
     constexpr unsigned VECTOR = VECTOR_BYTES / sizeof(typename SHAPE::Input);
     row_piece piece;
-    piece.first = row * pass.in_stride + place.column;
-    piece.lead = piece.first % VECTOR;
+    piece.first = static_cast<ptrdiff_t>(row) * pass.in_stride + place.column;
+    piece.lead = (pass.row_origin + static_cast<unsigned>(piece.first)) % VECTOR;
     const unsigned end = piece.lead + units_of<SHAPE>(pass, place);
-    const size_t left = pass.rows * pass.in_stride - (piece.first - piece.lead);
+    const ptrdiff_t rows = pass.in_stride < 0 ? -1 : static_cast<ptrdiff_t>(pass.rows);
+    const size_t left = rows * pass.in_stride - (piece.first - piece.lead);
     piece.whole = (end + VECTOR - 1) / VECTOR * VECTOR;
     piece.loose = 0;
     if (piece.whole > left) {
@@ -36,7 +37,7 @@ template <class SHAPE> DEVICE void request_pieces(const tile_pass &pass, const r
     const bool has = lane < strip_rows_of<SHAPE>(pass, place, strip_number<SHAPE>()); /* a row in the table */
     const row_piece piece = row_piece_of<SHAPE>(pass, place, first + (has ? lane : 0));
     const Input *const from = static_cast<const Input *>(pass.in) + piece.first - piece.lead;
-    row_input<SHAPE> *const to = own_rows(memory) + lane * memory.across - piece.lead;
+    row_input<SHAPE> *const to = own_rows(pass, memory) + lane * memory.across - piece.lead;
     const unsigned bytes = has ? piece.whole * sizeof(Input) : 0, all = warp_sum(WARP_ALL, bytes);
     bulk_barrier *const arrived = &block.arrived[strip_number<SHAPE>()];
     warp_barrier(WARP_ALL);
@@ -49,49 +50,97 @@ template <class SHAPE> DEVICE void request_pieces(const tile_pass &pass, const r
         to[piece.whole + k].at[0] = from[piece.whole + k];
 }
 
+/* The memory of a strip's rows that lie side by side, in elements: from where in the table to where in the strip's
+ * shared memory, `whole` elements, which are whole vectors, and `loose` ones after them, as the table ends there. A
+ * strip that begins in the middle of a vector is loaded with the rest of its first and last vectors, which are rows of
+ * the strips beside it: a table that is read from its last row on begins on a vector, as does the last strip, and ends
+ * anywhere. */
+struct strip_span {
+    ptrdiff_t from;
+    unsigned to, whole, loose;
+};
+template <class SHAPE>
+DEVICE strip_span span_of_strip(const tile_pass &pass, const row_place &place, unsigned across, unsigned strip) {
+    constexpr unsigned VECTOR = VECTOR_BYTES / sizeof(typename SHAPE::Input);
+    const unsigned rows = strip_rows_of<SHAPE>(pass, place, strip), values = rows * across * SHAPE::UNIT;
+    const size_t row = strip_row_of<SHAPE>(place, strip);
+    strip_span span = {static_cast<ptrdiff_t>(row) * pass.in_stride, 0, 0, 0};
+    bool ends = row + rows == pass.rows; /* in memory, the table ends with the strip */
+    if (pass.row_step < 0 && rows > 0) {
+        span.from += static_cast<ptrdiff_t>(rows - 1) * pass.in_stride;
+        span.to = (pass.row_origin - (rows - 1) * across) * SHAPE::UNIT;
+        ends = row == 0;
+    }
+    const unsigned back = span.to % VECTOR;
+    span.from -= back;
+    span.to -= back;
+    span.whole = (back + values + VECTOR - 1) / VECTOR * VECTOR;
+    if (ends && span.whole > back + values) {
+        span.whole -= VECTOR;
+        span.loose = back + values - span.whole;
+    }
+    return span;
+}
+
+/* Loads what is loose, by threads of which `thread` is the number, and puts identities into the rest of its vector. */
+template <class SHAPE> DEVICE void load_loose(const strip_span &span, const typename SHAPE::Input *from,
+                                              typename SHAPE::Input *to, unsigned thread, unsigned threads) {
+    constexpr unsigned VECTOR = VECTOR_BYTES / sizeof(typename SHAPE::Input);
+    for (unsigned k = thread; span.loose > 0 && k < VECTOR; k += threads)
+        to[span.whole + k] = k < span.loose ? from[span.whole + k] : sum_identity<typename SHAPE::Input>();
+    if (span.loose > 0)
+        bulk_fence();
+}
+
 /* Begins to load the strip's rows, as far as they are in the table. All lanes of the warp call it together, when all
- * have read the rows before. Rows that lie side by side are one piece of memory, of whole vectors but at the end of the
- * table. */
+ * have read the rows before. Rows that lie side by side are one piece of memory. */
 template <class SHAPE> DEVICE void request_rows(const tile_pass &pass, const row_place &place,
                                                 const row_memory<SHAPE> &memory, row_block<SHAPE> &block) {
     typedef typename SHAPE::Input Input;
-    const unsigned lane = strip_lane<SHAPE>(), rows = strip_rows_of<SHAPE>(pass, place, strip_number<SHAPE>());
-    const unsigned bytes = units_of<SHAPE>(pass, place) * sizeof(row_input<SHAPE>);
-    const Input *from = static_cast<const Input *>(pass.in) +
-                        strip_row_of<SHAPE>(place, strip_number<SHAPE>()) * pass.in_stride + place.column;
-    bulk_barrier *const arrived = &block.arrived[strip_number<SHAPE>()];
-    const bool side_by_side = pass.panels == 1; /* as the rows of the table are */
-    const unsigned whole = SHAPE::APART ? rows * bytes / VECTOR_BYTES * VECTOR_BYTES : rows * bytes;
+    const unsigned lane = strip_lane<SHAPE>(), strip = strip_number<SHAPE>();
+    bulk_barrier *const arrived = &block.arrived[strip];
     warp_barrier(WARP_ALL);
-    if (lane == 0)
-        bulk_barrier_expect(arrived, whole);
-    if (lane == 0 && side_by_side && whole > 0)
-        bulk_load(own_rows(memory), from, whole, arrived);
-    if (SHAPE::APART && lane < (rows * bytes - whole) / sizeof(Input))
-        own_rows(memory)[whole / sizeof(Input) + lane].at[0] = from[whole / sizeof(Input) + lane];
-    warp_barrier(WARP_ALL);
-    for (unsigned row = lane; !side_by_side && row < rows; row += WARP_LANES)
-        bulk_load(own_rows(memory) + row * memory.across, from + row * pass.in_stride, bytes, arrived);
+    if (pass.panels == 1) { /* as the rows of the table are side by side */
+        const strip_span span = span_of_strip<SHAPE>(pass, place, memory.across, strip);
+        const Input *const from = static_cast<const Input *>(pass.in) + span.from;
+        Input *const to = reinterpret_cast<Input *>(strip_memory(pass, memory, strip)) + span.to;
+        if (lane == 0) {
+            bulk_barrier_expect(arrived, span.whole * sizeof(Input));
+            if (span.whole > 0)
+                bulk_load(to, from, span.whole * sizeof(Input), arrived);
+        }
+        load_loose<SHAPE>(span, from, to, lane, SHAPE::STRIP_LANES);
+        warp_barrier(WARP_ALL);
+    } else if constexpr (!SHAPE::APART) {
+        const unsigned rows = strip_rows_of<SHAPE>(pass, place, strip);
+        const unsigned bytes = units_of<SHAPE>(pass, place) * sizeof(row_input<SHAPE>);
+        const Input *const from = static_cast<const Input *>(pass.in) +
+                                  static_cast<ptrdiff_t>(strip_row_of<SHAPE>(place, strip)) * pass.in_stride +
+                                  place.column;
+        if (lane == 0)
+            bulk_barrier_expect(arrived, rows * bytes);
+        warp_barrier(WARP_ALL);
+        for (unsigned row = lane; row < rows; row += WARP_LANES)
+            bulk_load(own_rows(pass, memory) + row * memory.across, from + static_cast<ptrdiff_t>(row) * pass.in_stride,
+                      bytes, arrived);
+    }
 }
 
 /* Begins to load all strips of a DENSE tile, a lane of the first warp each, when all threads have read the rows before.
- * A copy is of whole vectors; at the end of the table fewer values than a vector are left. */
+ * A thread that waits for the barrier sees loose values, too. */
 template <class SHAPE> DEVICE void request_dense(const tile_pass &pass, const row_place &place,
                                                  const row_memory<SHAPE> &memory, row_block<SHAPE> &block) {
     typedef typename SHAPE::Input Input;
-    constexpr unsigned VECTOR = VECTOR_BYTES / sizeof(Input);
     const unsigned strip = thread_index();
     if (strip >= SHAPE::STRIPS)
         return;
-    const Input *from = static_cast<const Input *>(pass.in) + strip_row_of<SHAPE>(place, strip) * memory.across;
-    row_input<SHAPE> *const to = memory.rows + strip * strip_pitch<SHAPE>(memory.across);
-    const unsigned values = strip_rows_of<SHAPE>(pass, place, strip) * memory.across, whole = values / VECTOR * VECTOR;
-    for (unsigned k = whole; k < values; k++)
-        to[k].at[0] = from[k];
-    bulk_barrier_expect(&block.arrived[strip],
-                        whole * sizeof(Input)); /* a thread that waits for the barrier sees these, too */
-    if (whole > 0)
-        bulk_load(to, from, whole * sizeof(Input), &block.arrived[strip]);
+    const strip_span span = span_of_strip<SHAPE>(pass, place, memory.across, strip);
+    const Input *const from = static_cast<const Input *>(pass.in) + span.from;
+    Input *const to = reinterpret_cast<Input *>(strip_memory(pass, memory, strip)) + span.to;
+    load_loose<SHAPE>(span, from, to, 0, 1);
+    bulk_barrier_expect(&block.arrived[strip], span.whole * sizeof(Input));
+    if (span.whole > 0)
+        bulk_load(to, from, span.whole * sizeof(Input), &block.arrived[strip]);
 }
 
 /* Whether NaNs count as nothing: asked in one branch a tile, in which each becomes the identity, where it lies. */
@@ -125,11 +174,13 @@ template <class SHAPE> DEVICE void wait_for_dense(const tile_pass &pass, const r
         return;
     while (!bulk_barrier_passed(&block.arrived[strip], parity))
         continue;
-    row_input<SHAPE> *const own = own_rows(memory) + strip_lane(memory);
-    for (unsigned row = strip_rows_of<SHAPE>(pass, place, strip); row < SHAPE::STRIP_ROWS; row++)
-        own[row * memory.across].at[0] = sum_identity<typename SHAPE::Input>();
+    row_input<SHAPE> *const own = own_rows(pass, memory) + strip_lane(memory);
+    const unsigned rows = strip_rows_of<SHAPE>(pass, place, strip);
+    for (unsigned row = rows; row < SHAPE::STRIP_ROWS; row++)
+        own[static_cast<int>(row) * pass.row_step].at[0] = sum_identity<typename SHAPE::Input>();
     if (skips_nan<typename SHAPE::Input>(pass))
-        skip_nans(pass.kind, own, 0, strip_rows_of<SHAPE>(pass, place, strip) * memory.across, memory.across);
+        skip_nans(pass.kind, pass.row_step < 0 ? own - (rows - 1) * memory.across : own, 0, rows * memory.across,
+                  memory.across);
 }
 
 /* Waits for the strip's rows. Rows beyond the table hold the identity. */
@@ -139,15 +190,22 @@ template <class SHAPE> DEVICE void wait_for_rows(const tile_pass &pass, const ro
     typedef typename SHAPE::Input Input;
     while (!bulk_barrier_passed(&block.arrived[strip_number<SHAPE>()], parity))
         continue;
-    const unsigned across = memory.across * SHAPE::UNIT, end = SHAPE::STRIP_ROWS * across;
-    for (unsigned at = strip_rows_of<SHAPE>(pass, place, strip_number<SHAPE>()) * across + strip_lane<SHAPE>();
-         at < end; at += SHAPE::STRIP_LANES)
-        reinterpret_cast<Input *>(own_rows(memory))[at] = sum_identity<Input>();
+    const unsigned rows = strip_rows_of<SHAPE>(pass, place, strip_number<SHAPE>());
+    if (rows < SHAPE::STRIP_ROWS) {
+        const unsigned across = memory.across * SHAPE::UNIT, missing = (SHAPE::STRIP_ROWS - rows) * across;
+        const unsigned above =
+            pass.row_step < 0 ? pass.row_origin - (SHAPE::STRIP_ROWS - 1) * memory.across : rows * memory.across;
+        Input *const first = reinterpret_cast<Input *>(strip_memory(pass, memory, strip_number<SHAPE>()) + above);
+        for (unsigned at = strip_lane<SHAPE>(); at < missing; at += SHAPE::STRIP_LANES)
+            first[at] = sum_identity<Input>();
+    }
     if (skips_nan<Input>(pass)) { /* a strip is whole vectors, with values of several lanes */
         warp_barrier(WARP_ALL);
-        skip_nans(pass.kind, reinterpret_cast<vector_of<Input, VECTOR_BYTES / sizeof(Input)> *>(own_rows(memory)),
-                  strip_lane<SHAPE>(), SHAPE::STRIP_ROWS * memory.across * sizeof(row_input<SHAPE>) / VECTOR_BYTES,
-                  SHAPE::STRIP_LANES);
+        const unsigned units = SHAPE::STRIP_ROWS * memory.across + pass.row_gap;
+        skip_nans(pass.kind,
+                  reinterpret_cast<vector_of<Input, VECTOR_BYTES / sizeof(Input)> *>(
+                      strip_memory(pass, memory, strip_number<SHAPE>())),
+                  strip_lane<SHAPE>(), units * sizeof(row_input<SHAPE>) / VECTOR_BYTES, SHAPE::STRIP_LANES);
     }
     warp_barrier(WARP_ALL);
 }

@@ -116,25 +116,45 @@ template <class SHAPE> HOST_DEVICE unsigned row_pitch(const tile_pass &pass) {
     return least + static_cast<unsigned>(pass.in_stride - least) % VECTOR;
 }
 
+/* How the rows of a strip lie in shared memory, in units: as they do in the table, so that one bulk copy brings all
+ * rows that are side by side. Row 0 of a strip is at row_origin, the next one row_step further on, or before it where
+ * the table's rows lie from the last one to the first. There a strip may begin anywhere in a vector, and row_gap is
+ * room for the rest of that vector. */
+template <class SHAPE> static void lay_rows(tile_pass &pass) {
+    typedef typename SHAPE::Input Input;
+    constexpr unsigned VECTOR = VECTOR_BYTES / sizeof(Input);
+    if (SHAPE::KEPT_ROWS == 0)
+        return;
+    const unsigned across = row_pitch<SHAPE>(pass);
+    const bool together = !SHAPE::PIECES && pass.panels == 1, from_last = together && pass.in_stride < 0;
+    const uintptr_t first = reinterpret_cast<uintptr_t>(pass.in) / sizeof(Input);
+    const unsigned lead = static_cast<unsigned>(from_last ? first + pass.columns : first) % VECTOR / SHAPE::UNIT;
+    pass.row_step = from_last ? -static_cast<int>(across) : static_cast<int>(across);
+    pass.row_origin = lead + (from_last ? (SHAPE::STRIP_ROWS - 1) * across : 0);
+    pass.row_gap = together && lead != 0 ? VECTOR : 0;
+}
+
 /* Units from strip to strip. DENSE strips that a warp has parts of lie as far apart in the banks of shared memory as
  * their lanes do, but for bulk copies, which are of whole vectors. */
-template <class SHAPE> HOST_DEVICE unsigned strip_pitch(unsigned across) {
+template <class SHAPE> HOST_DEVICE unsigned strip_pitch(const tile_pass &pass, unsigned across) {
     constexpr unsigned BYTES = sizeof(row_input<SHAPE>), VECTOR = VECTOR_BYTES / BYTES, LINE = LINE_BYTES / BYTES;
-    const unsigned rows = SHAPE::KEPT_ROWS / SHAPE::STRIPS * across;
+    const unsigned rows = SHAPE::KEPT_ROWS / SHAPE::STRIPS * across + pass.row_gap;
     if (!SHAPE::DENSE)
         return rows;
     const unsigned apart = SHAPE::STRIPS > 16 ? across : across + VECTOR - 1; /* the more strips, the less room */
     return rows + (apart / VECTOR * VECTOR - rows) % LINE;
 }
-template <class SHAPE> static size_t row_memory_bytes(unsigned across) {
-    const size_t rows = SHAPE::STRIPS * strip_pitch<SHAPE>(across) * sizeof(row_input<SHAPE>);
+template <class SHAPE> static size_t row_memory_bytes(const tile_pass &pass) {
+    const unsigned across = row_pitch<SHAPE>(pass);
+    const size_t rows = SHAPE::STRIPS * strip_pitch<SHAPE>(pass, across) * sizeof(row_input<SHAPE>);
     const size_t sums = (SHAPE::STRIPS + SHAPE::UNITS + levels_of(SHAPE::SHARES)) * sizeof(row_unit<SHAPE>);
     return sizeof(row_block<SHAPE>) + rows + sums * across;
 }
-template <class SHAPE> DEVICE row_memory<SHAPE> row_memory_of(row_block<SHAPE> &block, unsigned across) {
+template <class SHAPE> DEVICE row_memory<SHAPE> row_memory_of(const tile_pass &pass, row_block<SHAPE> &block) {
+    const unsigned across = row_pitch<SHAPE>(pass);
     row_input<SHAPE> *const rows = reinterpret_cast<row_input<SHAPE> *>(&block + 1);
     row_unit<SHAPE> *const totals =
-        reinterpret_cast<row_unit<SHAPE> *>(rows + SHAPE::STRIPS * strip_pitch<SHAPE>(across));
+        reinterpret_cast<row_unit<SHAPE> *>(rows + SHAPE::STRIPS * strip_pitch<SHAPE>(pass, across));
     return row_memory<SHAPE>{rows,   totals, totals + SHAPE::STRIPS * across,
                              across, across, SHAPE::DENSE ? (1u << 16) / across + 1 : 0};
 }
@@ -211,8 +231,13 @@ template <class SHAPE> DEVICE unsigned strip_rows_of(const tile_pass &pass, cons
     const size_t first = strip_row_of<SHAPE>(place, strip), left = first < pass.rows ? pass.rows - first : 0;
     return left < SHAPE::STRIP_ROWS ? static_cast<unsigned>(left) : SHAPE::STRIP_ROWS;
 }
-template <class SHAPE> DEVICE row_input<SHAPE> *own_rows(const row_memory<SHAPE> &memory) {
-    return memory.rows + strip_number(memory) * strip_pitch<SHAPE>(memory.across);
+template <class SHAPE>
+DEVICE row_input<SHAPE> *strip_memory(const tile_pass &pass, const row_memory<SHAPE> &memory, unsigned strip) {
+    return memory.rows + strip * strip_pitch<SHAPE>(pass, memory.across);
+}
+/* Row 0 of the calling thread's strip. */
+template <class SHAPE> DEVICE row_input<SHAPE> *own_rows(const tile_pass &pass, const row_memory<SHAPE> &memory) {
+    return strip_memory(pass, memory, strip_number(memory)) + pass.row_origin;
 }
 
 template <class VECTOR> DEVICE void add_to_right(const VECTOR &left, VECTOR &right) {
@@ -256,28 +281,29 @@ template <class SHAPE, value_kind KIND> DEVICE row_vector<SHAPE> sums_of_strip(c
 }
 
 /* The total of ROWS rows in a lane's columns. */
-template <class SHAPE, value_kind KIND, unsigned ROWS>
-DEVICE inner_vector<SHAPE> rows_total(const row_memory<SHAPE> &memory, unsigned lane, const row_input<SHAPE> *at) {
+template <class SHAPE, value_kind KIND, unsigned ROWS> DEVICE inner_vector<SHAPE>
+rows_total(const tile_pass &pass, const row_memory<SHAPE> &memory, unsigned lane, const row_input<SHAPE> *at) {
     if constexpr (ROWS == 1) {
         return get_values<SHAPE, KIND>(memory, lane, at);
     } else {
-        const inner_vector<SHAPE> left = rows_total<SHAPE, KIND, ROWS / 2>(memory, lane, at);
-        inner_vector<SHAPE> right = rows_total<SHAPE, KIND, ROWS / 2>(memory, lane, at + ROWS / 2 * memory.across);
+        const int half = static_cast<int>(ROWS / 2) * pass.row_step;
+        const inner_vector<SHAPE> left = rows_total<SHAPE, KIND, ROWS / 2>(pass, memory, lane, at);
+        inner_vector<SHAPE> right = rows_total<SHAPE, KIND, ROWS / 2>(pass, memory, lane, at + half);
         add_to_right(left, right);
         return right;
     }
 }
 
 /* The total of all rows of a strip. Integers wrap, so that many rows may be added up in a loop. */
-template <class SHAPE, value_kind KIND>
-DEVICE inner_vector<SHAPE> strip_total(const row_memory<SHAPE> &memory, unsigned lane, const row_input<SHAPE> *at) {
+template <class SHAPE, value_kind KIND> DEVICE inner_vector<SHAPE>
+strip_total(const tile_pass &pass, const row_memory<SHAPE> &memory, unsigned lane, const row_input<SHAPE> *at) {
     constexpr bool MANY = SHAPE::STRIP_ROWS > MOST_UNROLLED && may_reorder<typename SHAPE::Inner>();
     constexpr unsigned ROWS = MANY ? SHAPE::ROWS_AT_ONCE : SHAPE::STRIP_ROWS;
-    inner_vector<SHAPE> total = rows_total<SHAPE, KIND, ROWS>(memory, lane, at);
+    inner_vector<SHAPE> total = rows_total<SHAPE, KIND, ROWS>(pass, memory, lane, at);
     KEEP_LOOP
     for (unsigned row = ROWS; row < SHAPE::STRIP_ROWS; row += ROWS) {
-        at += ROWS * memory.across;
-        add_to_right(rows_total<SHAPE, KIND, ROWS>(memory, lane, at), total);
+        at += static_cast<int>(ROWS) * pass.row_step;
+        add_to_right(rows_total<SHAPE, KIND, ROWS>(pass, memory, lane, at), total);
     }
     return total;
 }
@@ -290,7 +316,7 @@ DEVICE void put_rows_totals(const tile_pass &pass, const row_place &place, const
         with_row_kind<SHAPE>(pass, [&](auto kind) {
             constexpr value_kind KIND = decltype(kind)::value;
             const row_vector<SHAPE> total =
-                sums_of_strip<SHAPE, KIND>(strip_total<SHAPE, KIND>(memory, lane, own_rows(memory) + lane));
+                sums_of_strip<SHAPE, KIND>(strip_total<SHAPE, KIND>(pass, memory, lane, own_rows(pass, memory) + lane));
             put_columns(memory, lane, memory.totals + strip_number(memory) * memory.across + lane, total);
         });
     }
@@ -315,19 +341,17 @@ template <class SHAPE> DEVICE void put_rows_magnitude(const tile_pass &pass, con
     typedef memory_vector<SHAPE> vector;
     constexpr unsigned COUNT = VECTOR_BYTES / sizeof(typename SHAPE::Sum);
     const unsigned lane = strip_lane(memory);
-    const vector *const rows = reinterpret_cast<const vector *>(own_rows(memory)) + lane;
     uint32_t bits = 0;
-    if constexpr (SHAPE::PIECES) {
-        const row_input<SHAPE> *const first = own_rows(memory) + lane;
-        for (unsigned row = 0; lane < memory.width && row < SHAPE::STRIP_ROWS; row++)
-            bits |= magnitude_of_vector(get_columns(memory, lane, first + row * memory.across), pass.is_signed);
-    } else if constexpr (SHAPE::APART) {
+    if (SHAPE::APART && !SHAPE::PIECES && pass.row_gap == 0) {
+        const vector *const rows =
+            reinterpret_cast<const vector *>(strip_memory(pass, memory, strip_number(memory))) + lane;
         for (unsigned k = 0; k + lane < SHAPE::STRIP_ROWS * memory.across / COUNT; k += SHAPE::STRIP_LANES)
             bits |= magnitude_of_vector(rows[k], pass.is_signed);
     } else {
-        UNROLL
-        for (unsigned row = 0; lane < units_of<SHAPE>(pass, place) && row < SHAPE::STRIP_ROWS; row++)
-            bits |= magnitude_of_vector(rows[row * memory.across], pass.is_signed);
+        const row_input<SHAPE> *row = own_rows(pass, memory) + lane;
+        KEEP_LOOP
+        for (unsigned k = 0; lane < units_of<SHAPE>(pass, place) && k < SHAPE::STRIP_ROWS; k++, row += pass.row_step)
+            bits |= magnitude_of_vector(get_columns(memory, lane, row), pass.is_signed);
     }
     bits = warp_or(WARP_ALL, bits);
     if (lane == 0)

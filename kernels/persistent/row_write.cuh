@@ -91,7 +91,7 @@ DEVICE void write_lane(const tile_pass &pass, bool exclusive, const row_place &p
     typedef typename SHAPE::Sum Sum;
     typedef row_vector<SHAPE> vector;
     constexpr unsigned ROWS = SHAPE::ROWS_AT_ONCE, GROUPS = SHAPE::STRIP_ROWS / ROWS, LEVELS = levels_of(GROUPS);
-    const row_input<SHAPE> *from = own_rows(memory) + lane;
+    const row_input<SHAPE> *from = own_rows(pass, memory) + lane;
     auto to = target_of_kind<RESULT, Sum>(pass.out) +
               (static_cast<ptrdiff_t>(strip_row_of<SHAPE>(place, strip_number(memory))) * pass.out_stride +
                place.column + lane * SHAPE::UNIT);
@@ -113,13 +113,13 @@ DEVICE void write_lane(const tile_pass &pass, bool exclusive, const row_place &p
         if constexpr (is_from_integer<typename SHAPE::Input, Sum>()) {
             inner_vector<SHAPE> integers[ROWS];
             UNROLL
-            for (unsigned row = 0; row < ROWS; row++, from += memory.across)
+            for (unsigned row = 0; row < ROWS; row++, from += pass.row_step)
                 integers[row] = get_values<SHAPE, KIND>(memory, lane, from);
             scan_rows(integers);
             sums_from_integers<SHAPE, KIND>(integers, above, sums);
         } else {
             UNROLL
-            for (unsigned row = 0; row < ROWS; row++, from += memory.across)
+            for (unsigned row = 0; row < ROWS; row++, from += pass.row_step)
                 sums[row] = get_columns<SHAPE, KIND>(memory, lane, from);
             scan_rows(sums);
         }

@@ -64,7 +64,7 @@ template <class SHAPE, results RESULTS> struct rows_policy {
     }
     DEVICE void take() {
         const unsigned tile = block_index() - prefix_blocks;
-        memory = row_memory_of(block, row_pitch<SHAPE>(pass));
+        memory = row_memory_of(pass, block);
         if (BULK_LOADS && thread_index() < SHAPE::STRIPS)
             bulk_barrier_init(&block.arrived[thread_index()], 1);
         if (thread_index() == 0) {
@@ -223,11 +223,12 @@ template <class SUM> struct rows_plan {
 struct rows_launcher {
     const kernel_pass &pass;
     const persistent_call &call;
-    template <class SHAPE> int run(const tile_pass &made) const {
+    template <class SHAPE> int run(tile_pass made) const {
         static_assert(SHAPE::SHARES <= MOST_SHARES, "room in the workspace");
         const size_t rows = (pass.rows + SHAPE::TILE_ROWS - 1) / SHAPE::TILE_ROWS;
         const size_t prefix_blocks = (pass.columns + SHAPE::TURN_COLUMNS - 1) / SHAPE::TURN_COLUMNS;
-        const size_t tile = row_memory_bytes<SHAPE>(row_pitch<SHAPE>(made)), turns = sizeof(turn_block<SHAPE>);
+        lay_rows<SHAPE>(made);
+        const size_t tile = row_memory_bytes<SHAPE>(made), turns = sizeof(turn_block<SHAPE>);
         const size_t shared = tile > turns ? tile : turns, chunk = SHAPE::TILE_ROWS * SHAPE::SHARES;
         if (rows > INT32_MAX / made.panels || (call.carry_state && chunk > pass.chunk_rows) ||
             (!SHAPE::ADDS_ONCE && rows / SHAPE::SHARES / turn_block<SHAPE>::CHUNKS >> TURN_LEVELS != 0))

@@ -166,9 +166,21 @@ struct tile_pass {
     unsigned
         overlap;     /* columns that a panel also has of the one before it, where PACKED (persistent/packed_tile.cuh) */
     bool bulk_loads; /* tiles are loaded by bulk copies, where they can be (persistent/bulk_tile.cuh)  */
-    bool out_by_bytes;             /* results are not aligned to their type, where the values are of ANY */
-    ptrdiff_t in_table, out_table; /* from one table to the next, where panels are those of tables */
-    unsigned log_table_panels;     /* of one of them */
+    bool out_by_bytes; /* results are not aligned to their type, where the values are of ANY */
+    /* What tables need that are panels, and what rows need (lay_rows() of persistent/row_tile.cuh), has one place:
+     * buffered tiles get other machine code where a pass is longer, and f64 of 20 columns was .04 slower. */
+    union {
+        ptrdiff_t in_table; /* from one table to the next, where panels are those of tables */
+        int row_step;
+    };
+    union {
+        ptrdiff_t out_table;
+        unsigned row_origin;
+    };
+    union {
+        unsigned log_table_panels; /* of one of them */
+        unsigned row_gap;
+    };
 };
 
 /* What results a kernel makes. EITHER: those that the pass asks for, by branches that all threads take together. */
