@@ -202,7 +202,8 @@ template <class INPUT, class SUM> HOST_DEVICE constexpr auto widened_table() {
 
 /* Values of the size of their sums: the fewest rows that fill whole vectors. Launchers that BUFFER tiles write vectors
  * in the order of the table, whatever lanes have: there, lanes take two vectors where one would do, which is a sector
- * of memory; but one column of 8 bytes is faster by single vectors. docs/tuning.md#buffered */
+ * of memory; but one column of 8 bytes is faster by single vectors. f64 of 7 columns spills so, and is faster with a
+ * lane a column. docs/tuning.md#buffered */
 template <class SUM, bool BUFFERS> HOST_DEVICE constexpr auto even_table() {
     constexpr unsigned COUNT = VECTOR_BYTES / sizeof(SUM), TWICE = BUFFERS ? 2 : 1;
     constexpr unsigned ALONE = sizeof(SUM) == 4 ? TWICE * COUNT : COUNT;
@@ -210,6 +211,9 @@ template <class SUM, bool BUFFERS> HOST_DEVICE constexpr auto even_table() {
         return narrow_table<narrow_rows<1, ALONE>, narrow_rows<2, TWICE * COUNT / 2>, narrow_rows<3, COUNT>,
                             narrow_rows<4, TWICE>, narrow_rows<5, COUNT>, narrow_rows<6, COUNT / 2>,
                             narrow_rows<7, COUNT>, narrow_rows<12, 1, 2>>();
+    else if constexpr (BUFFERS && std::is_same<SUM, double>::value)
+        return narrow_table<narrow_rows<1, ALONE>, narrow_rows<2, TWICE * COUNT / 2>, narrow_rows<3, COUNT>,
+                            narrow_rows<5, COUNT>, narrow_rows<6, COUNT / 2>>();
     else
         return narrow_table<narrow_rows<1, ALONE>, narrow_rows<2, TWICE * COUNT / 2>, narrow_rows<3, COUNT>,
                             narrow_rows<5, COUNT>, narrow_rows<6, COUNT / 2>, narrow_rows<7, COUNT>>();

@@ -79,34 +79,31 @@ typedef row_table<up_to<9, whole<1, 16, 128, 3, 16>>, up_to<16, whole<1, 16, 64,
                   up_to<ANY, pieces<4, 128, 16>>>
     rows_of_4_bytes;
 
-typedef row_table<up_to<12, whole<1, 16, 64, 4, 16>>, up_to<16, whole<1, 16, 32, 4, 16>>, up_to<24, whole<1, 16, 128>>,
-                  up_to<32, whole<1, 16, 32>>, up_to<40, whole<2, 16, 64, 3>>, up_to<64, whole<2, 16, 32, 3>>,
-                  up_to<96, whole<3, 16, 32, 3>>, up_to<128, whole<4, 16, 16, 3>>, up_to<160, whole<5, 16, 32, 3>>,
-                  up_to<256, whole<8, 32, 16, 2>>, up_to<325, pieces<8, 64, 16, 2>>, up_to<ANY, pieces<8, 128, 16, 2>>>
+typedef row_table<up_to<16, whole<1, 16, 64, 4, 16>>, up_to<18, whole<1, 16, 128>>, up_to<32, whole<1, 16, 64>>,
+                  up_to<40, whole<2, 16, 64, 3>>, up_to<64, whole<2, 16, 32, 3>>, up_to<96, whole<3, 16, 32, 3>>,
+                  up_to<128, whole<4, 16, 16, 3>>, up_to<160, whole<5, 16, 32, 3>>, up_to<256, whole<8, 32, 16, 2>>,
+                  up_to<325, pieces<8, 64, 16, 2>>, up_to<ANY, pieces<8, 128, 16, 2>>>
     rows_of_1_or_2_sums_of_8;
 
-typedef row_table<up_to<12, whole<1, 16, 64, 4, 16>>, up_to<16, whole<1, 16, 32, 4, 16>>, up_to<24, whole<1, 16, 64>>,
-                  up_to<32, whole<1, 16, 32>>, up_to<48, whole<2, 16, 64, 2>>, up_to<64, whole<2, 16, 16>>,
-                  up_to<96, whole<3, 16, 16, 3>>, up_to<128, whole<4, 32, 16, 2>>, up_to<192, whole<6, 32, 16, 2>>,
-                  up_to<325, pieces<4, 64, 16, 3>>, up_to<ANY, pieces<4, 128, 16, 3>>>
+typedef row_table<up_to<16, whole<1, 16, 64, 4, 16>>, up_to<32, whole<1, 16, 64>>, up_to<48, whole<2, 16, 64, 2>>,
+                  up_to<64, whole<2, 16, 16>>, up_to<96, whole<3, 16, 16, 3>>, up_to<128, whole<4, 32, 16, 2>>,
+                  up_to<192, whole<6, 32, 16, 2>>, up_to<325, pieces<4, 64, 16, 3>>, up_to<ANY, pieces<4, 128, 16, 3>>>
     rows_of_4_sums_of_8;
 
-typedef row_table<up_to<12, dense<16, 16, 16, 64, 3>>, up_to<16, whole<1, 16, 64, 3, 16>>,
-                  up_to<24, whole<1, 16, 128, 3>>, up_to<32, whole<1, 16, 32>>, up_to<48, whole<2, 16, 32, 3>>,
-                  up_to<64, whole<2, 16, 16>>, up_to<96, whole<3, 16, 32, 3>>, up_to<128, whole<4, 32, 16, 2>>,
-                  up_to<192, whole<6, 32, 16, 2>>, up_to<325, pieces<4, 64, 16, 3>>, up_to<ANY, pieces<4, 128, 16, 3>>>
+typedef row_table<up_to<16, whole<1, 16, 64, 4, 16>>, up_to<32, whole<1, 16, 64>>, up_to<36, whole<2, 16, 64, 3>>,
+                  up_to<48, whole<2, 16, 32, 3>>, up_to<64, whole<2, 16, 16>>, up_to<96, whole<3, 16, 32, 3>>,
+                  up_to<128, whole<4, 32, 16, 2>>, up_to<192, whole<6, 32, 16, 2>>, up_to<325, pieces<4, 64, 16, 3>>,
+                  up_to<ANY, pieces<4, 128, 16, 3>>>
     rows_of_f32_sums_of_f64;
 
-/* Chunks of f64 that would fill more than half of a multiprocessor are halved, dense. */
 template <class... SHORT> using rows_of_8_bytes =
     row_table<SHORT..., up_to<36, whole<2, 16, 32, 3>>, up_to<64, whole<2, 16, 16>>, up_to<96, whole<3, 16, 16, 3>>,
               up_to<101, whole<4, 16, 16, 2>>, up_to<128, pieces<2, 32, 16>>, beyond<576, pieces<3, 128, 16, 3>>,
               up_to<325, pieces<2, 64, 16>>, up_to<ANY, pieces<2, 128, 16>>>;
 typedef rows_of_8_bytes<up_to<16, whole<1, 16, 64, 2, 16>>, up_to<18, whole<1, 16, 64, 3>>, up_to<32, whole<1, 16, 32>>>
     rows_of_u64;
-typedef rows_of_8_bytes<up_to<8, dense<16, 8, 8, 64, 3>>, up_to<13, whole<1, 16, 64, 2, 16>>,
-                        up_to<16, dense<8, 16, 8, 64, 3>>, up_to<27, whole<1, 32, 64, 3>>,
-                        up_to<32, dense<8, 36, 16, 32, 3>>>
+typedef rows_of_8_bytes<up_to<16, whole<1, 16, 32, 3, 16>>, up_to<18, whole<1, 16, 64, 3>>,
+                        up_to<25, whole<1, 32, 64, 3>>, up_to<32, whole<1, 16, 32>>>
     rows_of_f64;
 
 /* Integers that become floats: few shapes, each for any number of columns up to the next one's. */

@@ -49,8 +49,7 @@ enum { FEWEST_VECTORS = 18, MOST_VECTORS = 31 };
 enum { LONG_VECTORS = 128, LONG_VECTORS_OF_PAIRS = 192, PIECE_VECTORS = 24 }; /* PAIRS: sums of 8 bytes */
 
 /* Columns of rows that are no whole vectors. docs/tuning.md#columns-in-lanes */
-enum { FEWEST_RAGGED = 9, FEWEST_LONG_RAGGED = 7 };              /* LONG: f64 */
-enum { FEWEST_BUFFERED_RAGGED = 12, MOST_BUFFERED_RAGGED = 16 }; /* of 4 bytes that are not widened: better buffered */
+enum { FEWEST_RAGGED = 9 };
 
 /* Columns of integers that become floats, the most that have buffered tiles; LONG: f64. */
 enum { FEW_FROM_INTEGERS = 8, FEW_LONG_FROM_INTEGERS = 7 };
@@ -101,6 +100,15 @@ static inline bool are_byte_rows(const struct kernel_problem *problem) {
     return problem->columns >= HALF_BYTE_ROW;
 }
 
+/* Whether a row is whole vectors of sums, but so many of them that a third of a buffered tile's lanes or more would be
+ * idle; and 36 columns of 8 bytes, of which a lane has single ones better than vectors.
+ * docs/lab/2026-11-30.md#ragged-rows-again */
+static inline bool leaves_lanes_idle(const struct kernel_problem *problem) {
+    const size_t vectors = problem->row_bytes / MEMORY_VECTOR_BYTES;
+    return problem->vectors &&
+           (vectors == 5 || vectors == 9 || vectors == (problem->out_bytes == 8 ? (size_t)FEWEST_VECTORS : 10));
+}
+
 /* How many vectors a tile has across, of rows side by side of whole vectors that are not widened: whole rows if a warp
  * has lanes enough; or pieces of long ones, if rows begin on sectors, but not on lines. 0: not such rows. */
 static inline size_t row_tile_vectors(const struct kernel_problem *problem) {
@@ -108,26 +116,23 @@ static inline size_t row_tile_vectors(const struct kernel_problem *problem) {
     const size_t pieces_from = problem->out_bytes == 8 ? LONG_VECTORS_OF_PAIRS : LONG_VECTORS;
     if (problem->widened || !problem->vectors || !problem->gapless || problem->rows == 0)
         return 0;
-    if (vectors >= FEWEST_VECTORS && vectors <= MOST_VECTORS)
+    if (vectors >= FEWEST_VECTORS && vectors <= MOST_VECTORS && !leaves_lanes_idle(problem))
         return vectors;
     return vectors >= pieces_from && problem->sectors && !problem->lines ? PIECE_VECTORS : 0;
 }
 
-/* Rows of sums that are no whole vectors, as of odd numbers of columns: all but some of 4 bytes. */
-static inline bool is_odd_row(const struct kernel_problem *problem) {
-    return problem->out_bytes == 8 || problem->widened || problem->columns < FEWEST_BUFFERED_RAGGED ||
-           problem->columns > MOST_BUFFERED_RAGGED;
-}
-
-/* Rows of whole vectors of sums that do not begin on sectors, and some rows of widened values that do not begin on
- * lines. */
+/* Rows of whole vectors of sums that do not begin on sectors, or would leave lanes idle; and some rows of widened
+ * values that do not begin on lines. */
 static inline bool is_even_row(const struct kernel_problem *problem) {
     const size_t most = problem->out_bytes == 8 ? MOST_WIDENED_LONG_BYTES : MOST_WIDENED_BYTES;
+    if (is_byte_sum(problem))
+        return false; /* bytes, byte rows, or packed */
+    if (leaves_lanes_idle(problem))
+        return true;
     if (!problem->widened)
         return !problem->sectors && problem->row_bytes > 2 * MEMORY_LINE_BYTES;
-    if (is_byte_sum(problem))
-        return false; /* byte rows, or packed */
-    if (!problem->sectors && problem->in_bytes < sizeof(uint32_t) && problem->out_bytes == 8)
+    if (problem->out_bytes == 8 &&
+        (problem->in_bytes == sizeof(uint32_t) ? problem->row_bytes < MEMORY_LINE_BYTES : !problem->sectors))
         return true;
     return problem->row_bytes > MEMORY_LINE_BYTES &&
            (!problem->sectors || (!problem->lines && problem->row_bytes <= most));
@@ -143,11 +148,9 @@ static inline bool are_rows_from_integers(const struct kernel_problem *problem) 
 static inline bool are_ragged_rows(const struct kernel_problem *problem) {
     if (problem->from_integers)
         return are_rows_from_integers(problem);
-    const bool long_floats = problem->is_float && problem->out_bytes == 8 && !problem->widened;
-    if (problem->columns < (size_t)(long_floats ? FEWEST_LONG_RAGGED : FEWEST_RAGGED) || problem->rows == 0 ||
-        !problem->gapless)
+    if (problem->columns < FEWEST_RAGGED || problem->rows == 0 || !problem->gapless)
         return false;
-    return problem->vectors ? row_tile_vectors(problem) == 0 && is_even_row(problem) : is_odd_row(problem);
+    return !problem->vectors || (row_tile_vectors(problem) == 0 && is_even_row(problem));
 }
 
 static inline bool rows_can(const struct kernel_problem *problem) {

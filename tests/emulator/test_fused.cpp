@@ -7,9 +7,9 @@
 #include "emulator.h"
 #include "fiber.h"
 #include "fused_case.h"
+#include "fused_pairs.h"
 
 typedef std::vector<size_t> sizes;
-typedef std::vector<pair> pairs;
 
 /* A row of the table: what check() is to do, on which device. */
 struct plan {
@@ -215,7 +215,7 @@ static void check_rows(const plan &what) {
                 const pair &chosen = one_of(what.types);
                 request made = vary(chosen, chunks * 512 + rows, width);
                 made.in_gap = made.out_gap = 0;
-                made.reversed = false;
+                made.reversed = one_in(2);
                 made.offset = one_in(4) ? 16 / table_type_size(chosen.in) : 0;
                 share_carry(made);
                 check(made, what.form);
@@ -244,51 +244,10 @@ static void check_ring(const plan &what) {
         for (unsigned times = times_of(what.share); times > 0; times--) {
             request made = vary(one_of(what.types), what.chunks * 512 + random_bits() % 512, width);
             made.in_gap = made.out_gap = made.offset = 0;
-            made.reversed = false;
             check(made, what.form);
         }
 }
 
-/* By the size of their sums, 4 bytes or 8, where values are as long; and where they are shorter. */
-static pairs such_as(bool (*is_such)(const pair &)) {
-    pairs some;
-    for (const pair &each : PAIRS)
-        if (is_such(each))
-            some.push_back(each);
-    return some;
-}
-static size_t in_bytes(const pair &each) { return type_bytes(each.in); }
-static size_t out_bytes(const pair &each) { return type_bytes(each.out); }
-static const pairs ALL = such_as([](const pair &) { return true; });
-static const pairs WORDS = such_as([](const pair &each) { return in_bytes(each) == 4 && out_bytes(each) == 4; });
-static const pairs LONG_WORDS = such_as([](const pair &each) { return in_bytes(each) == 8; });
-static const pairs WIDENED = such_as([](const pair &each) { return in_bytes(each) < out_bytes(each); });
-static const pairs FROM_INTEGERS =
-    such_as([](const pair &each) { return type_is_float(each.out) && !type_is_float(each.in); });
-static const pairs SHORT = such_as([](const pair &each) { return in_bytes(each) < 4; });
-static const pair F32_F32 = {TABLE_F32, TABLE_F32};
-static const pair F32_F64 = {TABLE_F32, TABLE_F64};
-static const pair F64_F64 = {TABLE_F64, TABLE_F64};
-static const pair I32_I64 = {TABLE_I32, TABLE_I64};
-static const pair U16_U32 = {TABLE_U16, TABLE_U32};
-static const pair U16_U64 = {TABLE_U16, TABLE_U64};
-static const pair U32_U32 = {TABLE_U32, TABLE_U32};
-static const pair U32_U64 = {TABLE_U32, TABLE_U64};
-static const pair U64_U64 = {TABLE_U64, TABLE_U64};
-static const pair U8_U32 = {TABLE_U8, TABLE_U32};
-static const pair U8_U64 = {TABLE_U8, TABLE_U64};
-static const pair I8_I32 = {TABLE_I8, TABLE_I32}, I8_I64 = {TABLE_I8, TABLE_I64}, I16_I32 = {TABLE_I16, TABLE_I32};
-static const pair BOOL_I32 = {TABLE_BOOL, TABLE_I32}, BOOL_U64 = {TABLE_BOOL, TABLE_U64},
-                  U8_I32 = {TABLE_U8, TABLE_I32};
-static const pair F16_F16 = {TABLE_F16, TABLE_F16}, F16_F32 = {TABLE_F16, TABLE_F32};
-static const pair BF16_BF16 = {TABLE_BF16, TABLE_BF16}, BF16_F32 = {TABLE_BF16, TABLE_F32};
-static const pairs WORD = {U32_U32};
-static const pairs WIDENED_LONG = {U8_U64, U16_U64, U32_U64, I32_I64, F32_F64, I8_I64};
-static const pairs BYTES = {U8_U32, BOOL_I32, U8_I32}, ANY_BYTES = {U8_U32, U8_U32, U8_U64, BOOL_I32, BOOL_U64, I8_I32};
-static const pairs SHORTS = {U16_U32, I16_I32, F16_F32, BF16_BF16};
-static const pairs FLOATS = {F32_F32, F64_F64, F32_F64, F16_F16, BF16_F32};
-static const pairs SHORT_FLOATS = {F32_F32, F16_F32, BF16_BF16}, LONG_FLOATS = {F64_F64, F32_F64};
-static const pairs UNSIGNED = {U32_U32, U64_U64};
 static const sizes WIDTHS = {1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 16, 17, 32, 33, 64, 100};
 
 static const plan PLANS[] = {
@@ -339,16 +298,18 @@ static const plan PLANS[] = {
     {check_packed, FORM_BUFFERED, 20, 9, ANY_BYTES, {140, 124}, 6, "five of 32; or nobody"},
 
     {check_rows, FORM_ROWS, 6, 9, LONG_WORDS, {34, 36, 48}, 6, "three blocks for stage 2"},
-    {check_rows, FORM_ROWS, 6, 9, WORDS, {17, 31, 33}, 6, "rows of no whole vectors"},
+    {check_rows, FORM_ROWS, 6, 9, WORDS, {13, 14, 17, 31, 33}, 8, "rows of no whole vectors"},
+    {check_rows, FORM_ROWS, 6, 9, WORDS, {20, 36, 40}, 8, "whole vectors that would leave lanes idle"},
     {check_rows, FORM_ROWS, 6, 9, SHORT, {9, 10, 11}, 12, "half a warp for a strip"},
     {check_rows, FORM_ROWS, 6, 9, WIDENED, {13, 15, 17, 23, 25, 31, 33, 47}, 8, "widened, no whole vectors"},
     {check_rows, FORM_ROWS, 6, 9, WORDS, {9, 10, 11}, 8, "short rows of words"},
-    {check_rows, FORM_ROWS, 6, 9, LONG_WORDS, {13, 15}, 8, "short rows of long words"},
+    {check_rows, FORM_ROWS, 6, 9, LONG_WORDS, {10, 13, 15, 18}, 8, "short rows of long words"},
+    {check_rows, FORM_ROWS, 6, 9, {F32_F64, U32_U64, I32_I64}, {10, 12, 14}, 8, "whole vectors, from words"},
     {check_rows, FORM_ROWS, 6, 9, WIDENED_LONG, {17, 31}, 8, "widened to long words"},
     {check_rows, FORM_ROWS, 6, 9, SHORT_FLOATS, {9, 10, 11, 17}, 3, "two and four units a tile, of floats"},
     {check_rows, FORM_ROWS, 6, 9, {F64_F64}, {9}, 12, "two units a tile, of long floats"},
     {check_rows, FORM_ROWS, 6, 9, {F16_F16, BF16_BF16}, {17, 33, 35}, 4, "a thread a column of small results"},
-    {check_rows, FORM_ROWS, 8, 9, {F64_F64}, {7, 15, 29, 31}, 4, "the same of f64"},
+    {check_rows, FORM_ROWS, 8, 9, {F64_F64}, {11, 15, 23, 31}, 4, "a unit of f64 a tile, or two, or half of one"},
     {check_rows, FORM_ROWS, 6, 9, LONG_FLOATS, {13, 15, 17, 19, 31, 33}, 12, "two units a tile, or one, of floats"},
     {check_rows, FORM_ROWS, 8, 9, FROM_INTEGERS, {9, 12, 15, 16, 17, 31, 32, 33, 60, 64}, 8, "from integers"},
     {check_rows, FORM_ROWS, 24, 9, FROM_INTEGERS, {65, 96, 128, 129, 200, 333, 667}, 12, "from integers, longer"},
@@ -384,7 +345,7 @@ static const plan PLANS[] = {
     {check_ring, FORM_ROWS, 6, 9, LONG_FLOATS, {15, 33}, 2, "the same, long", 90},
     {check_ring, FORM_ROWS, 6, 9, FROM_INTEGERS, {11, 33}, 2, "the same, from integers", 90},
     {check_ring, FORM_ROWS, 24, 9, FROM_INTEGERS, {129}, 1, "the same, in pieces", 40},
-    {check_ring, FORM_ROWS, 8, 9, {F64_F64}, {7, 31}, 2, "the same, of more parts of a warp", 90},
+    {check_ring, FORM_ROWS, 8, 9, {F64_F64}, {11, 31}, 2, "the same, of f64", 90},
     {check_ring, FORM_ROWS, 40, 9, SHORT_FLOATS, {263}, 1, "of turns of a chunk", 40},
     {check_ring, FORM_ROWS, 6, 9, SHORT, {9}, 2, "short rows have tiles of two chunks", 240},
     {check_ring, FORM_ROWS, 6, 9, WIDENED, {23}, 2, "the same, widened", 240},
