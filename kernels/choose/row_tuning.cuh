@@ -103,7 +103,7 @@ template <class... SHORT> using rows_of_8_bytes =
 typedef rows_of_8_bytes<up_to<16, whole<1, 16, 64, 2, 16>>, up_to<18, whole<1, 16, 64, 3>>, up_to<32, whole<1, 16, 32>>>
     rows_of_u64;
 typedef rows_of_8_bytes<up_to<16, whole<1, 16, 32, 3, 16>>, up_to<18, whole<1, 16, 64, 3>>,
-                        up_to<25, whole<1, 32, 64, 3>>, up_to<32, whole<1, 16, 32>>>
+                        up_to<27, whole<1, 32, 64, 3>>, up_to<32, whole<1, 16, 32>>>
     rows_of_f64;
 
 /* Integers that become floats: few shapes, each for any number of columns up to the next one's. */

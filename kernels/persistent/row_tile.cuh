@@ -138,7 +138,7 @@ template <class SHAPE> static void lay_rows(tile_pass &pass) {
  * their lanes do, but for bulk copies, which are of whole vectors. */
 template <class SHAPE> HOST_DEVICE unsigned strip_pitch(const tile_pass &pass, unsigned across) {
     constexpr unsigned BYTES = sizeof(row_input<SHAPE>), VECTOR = VECTOR_BYTES / BYTES, LINE = LINE_BYTES / BYTES;
-    const unsigned rows = SHAPE::KEPT_ROWS / SHAPE::STRIPS * across + pass.row_gap;
+    const unsigned rows = SHAPE::KEPT_ROWS == 0 ? 0 : SHAPE::KEPT_ROWS / SHAPE::STRIPS * across + pass.row_gap;
     if (!SHAPE::DENSE)
         return rows;
     const unsigned apart = SHAPE::STRIPS > 16 ? across : across + VECTOR - 1; /* the more strips, the less room */

@@ -85,7 +85,7 @@ DEVICE void take_ahead(const ring_state<typename SHAPE::Sum> &state, unsigned ah
 
 /* One look at all that is missing. How many of the warp's chunks are there, from the first one on. All looks are under
  * way before any of them is examined: one after the other they take twice the time, and stage 2 is what short chunks
- * wait for. */
+ * wait for. Rows of bytes spill where a barrier sees to that. */
 template <class SHAPE> DEVICE unsigned look_for_totals(unsigned ring, turn_lane<SHAPE> &mine) {
     constexpr unsigned CHUNKS = SHAPE::TURN_CHUNKS, SHARES = SHAPE::SHARES;
     uint32_t status[CHUNKS][SHARES] = {}, wanted[CHUNKS];
@@ -100,7 +100,8 @@ template <class SHAPE> DEVICE unsigned look_for_totals(unsigned ring, turn_lane<
                     look_kept(mine.totals + (static_cast<size_t>(slot.number) * SHARES + share) * mine.columns,
                               &mine.total[k][share]);
     }
-    warp_barrier(WARP_ALL);
+    if constexpr (SHAPE::KEPT_ROWS != 0)
+        warp_barrier(WARP_ALL);
     UNROLL
     for (unsigned descriptor = 0; descriptor < CHUNKS * SHARES; descriptor++)
         mine.missing &=
