@@ -178,7 +178,7 @@ template <class SHAPE> DEVICE void wait_for_dense(const tile_pass &pass, const r
     const unsigned rows = strip_rows_of<SHAPE>(pass, place, strip);
     for (unsigned row = rows; row < SHAPE::STRIP_ROWS; row++)
         own[static_cast<int>(row) * pass.row_step].at[0] = sum_identity<typename SHAPE::Input>();
-    if (skips_nan<typename SHAPE::Input>(pass))
+    if (rows > 0 && skips_nan<typename SHAPE::Input>(pass))
         skip_nans(pass.kind, pass.row_step < 0 ? own - (rows - 1) * memory.across : own, 0, rows * memory.across,
                   memory.across);
 }

@@ -106,9 +106,11 @@ template <class OPS, unsigned RUN_BITS> struct map_cells_of_warp : map_column<OP
                 each_cell<true>(cells, first, rows, [&](unsigned k, unsigned, const void *at, bool is_there) {
                     bits[k] = is_there ? load_vector(static_cast<const uint16_t *>(at)) : uint16_t(0);
                 });
-                return each_cell<true>(cells, first, rows, [&](unsigned k, unsigned place, const void *, bool) {
-                    to[place] = value_of(small_value(bits[k], cells.any.type));
-                });
+                return each_cell<true>(cells, first, rows,
+                                       [&](unsigned k, unsigned place, const void *, bool is_there) {
+                                           if (is_there)
+                                               to[place] = value_of(small_value(bits[k], cells.any.type));
+                                       });
             }
         each_cell<false>(cells, first, rows, [&](unsigned, unsigned place, const void *at, bool is_there) {
             if (is_there && !(is_above && place < across))

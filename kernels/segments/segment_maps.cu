@@ -121,7 +121,8 @@ template <class VALUE> static void cut_map_tiles(unsigned run_bits, size_t warps
         cells->step_bytes = cells->row_bytes * (WARP_LANES >> pass.log_across);
         const bool is_near = cells->step_bytes == static_cast<int>(cells->step_bytes);
         cells->is_direct = cells->is_direct && is_near;
-        cells->is_small = cells->any.size == sizeof(uint16_t) && !cells->any.by_bytes && is_near;
+        const bool is_small = cells->any.type == TABLE_F16 || cells->any.type == TABLE_BF16;
+        cells->is_small = is_small && !cells->any.by_bytes && is_near;
     }
     pass.most_walked = UNIT_ROWS * uint64_t(MAP_WALKED >> pass.log_across > 0 ? MAP_WALKED >> pass.log_across : 1);
 }

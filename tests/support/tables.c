@@ -18,10 +18,9 @@ const size_t type_pair_count = sizeof type_pairs / sizeof *type_pairs;
 static const table_type all_types[] = {TABLE_TYPES(ONE_TYPE)};
 
 static bool takes_pair(table_operation operation, struct type_pair pair) {
-    if (operation == TABLE_RECURRENCE)
-        return element_is_float(pair.in) &&
-               (pair.in == pair.out || (element_size(pair.in) == 2 && pair.out == TABLE_F32));
-    return operation == TABLE_SUM || !element_is_float(pair.out);
+    return operation != TABLE_RECURRENCE ||
+           (element_is_float(pair.in) &&
+            (pair.in == pair.out || (element_size(pair.in) == 2 && pair.out == TABLE_F32)));
 }
 
 bool operation_pair(table_operation operation, size_t number, struct type_pair *pair) {

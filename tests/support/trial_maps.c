@@ -41,7 +41,7 @@ static void make_terms(struct trial *t, char *b) {
             set(t->sum_type, value, 1 + number * 0x1p-12);
         narrow(t->sum_type, value, t->in_type,
                t->values + (row_of(t, i / t->columns) * t->columns + i % t->columns) * in);
-        if (t->skip_nan && isnan(number))
+        if (t->skip_nan && isnan(number) && element_is_float(t->in_type))
             set(t->sum_type, value, is_product ? 1 : -0.0);
     }
 }
