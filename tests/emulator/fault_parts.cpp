@@ -34,12 +34,7 @@ static bool table_is_right(pair types, size_t rows, size_t columns, bool exclusi
             const float number = static_cast<float>(static_cast<int32_t>(value)) * 1e-3f;
             memcpy(&value, &number, sizeof value);
         }
-    if (types.in == TABLE_F64)
-        for (size_t k = 0; k + 1 < values.size(); k += 2) {
-            const double number = static_cast<double>(static_cast<int32_t>(values[k])) * 1e-3;
-            memcpy(&values[k], &number, sizeof number);
-        }
-    const bool floats = types.in == TABLE_F32 || types.in == TABLE_F64;
+    const bool floats = types.out == TABLE_F32 || types.out == TABLE_F64;
     const memory in(values.size() * 4, values.data()), out(bytes, got.data());
     uint64_t overflow = 0, overflow_expected = 0;
     table_scan_options options = {};
@@ -60,7 +55,7 @@ static bool table_is_right(pair types, size_t rows, size_t columns, bool exclusi
 }
 
 static const pair SAME[] = {{TABLE_U32, TABLE_U32}, {TABLE_F32, TABLE_F32}, {TABLE_I64, TABLE_I64}};
-static const pair BYTES = {TABLE_U8, TABLE_U32}, F64 = {TABLE_F64, TABLE_F64};
+static const pair BYTES = {TABLE_U8, TABLE_U32}, AS_FLOATS = {TABLE_U8, TABLE_F32};
 
 static bool stages_are_right(table_strategy strategy, size_t exclusive_columns) {
     for (const pair &types : SAME)
@@ -137,7 +132,7 @@ static const form_case FORM_CASES[] = {
     {FORM_ROWS, 14, SAME[1], 100, 2, 9},
     {FORM_ROWS, 6, SAME[1], 9, 5, 600},    /* two units a tile */
     {FORM_ROWS, 6, SAME[1], 33, 9, 77},    /* two turns of stage 2 */
-    {FORM_ROWS, 6, F64, 15, 25, 77},       /* a thread a column, more tiles than blocks */
+    {FORM_ROWS, 6, AS_FLOATS, 15, 25, 77}, /* a thread a column, more tiles than blocks */
     {FORM_ROWS, 18, SAME[0], 263, 1, 300}, /* in pieces */
     {FORM_ROWS, 8, BYTES, 64, 3, 77},
     {FORM_ROWS, 18, BYTES, 136, 1, 300},
