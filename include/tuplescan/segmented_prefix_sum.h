@@ -104,7 +104,7 @@ TABLE_API table_status table_segmented_prefix_sum_async(const table_view *in, co
  * options: as for table_linear_recurrence() and above. shifted_coefficients: the first row of a segment has zeros,
  * which let no carry_in through (ARGUMENT); first_coefficients and coefficient_step are refused (ARGUMENT).
  *
- * On CUDA as above. */
+ * On CUDA: tables in device memory and fewer than 2^32 - 1 segments (with keys or flags: rows), BACKEND otherwise. */
 TABLE_API table_status table_segmented_linear_recurrence(const table_view *a, const table_view *b, const table_view *h,
                                                          const table_segments *segments,
                                                          const table_scan_options *options);

@@ -5,7 +5,7 @@
 
 #include "kernels.h"
 
-/* cudaErrorNotSupported: the tables do not lie so, or are of types that have no such kernels. */
+/* cudaErrorNotSupported: the tables lie otherwise, no kernels are of their types, or (units) long ones are too few. */
 int run_batch_lanes(const kernel_batch &batch);
 int run_batch_units(const kernel_batch &batch);
 int run_batch_lines(const kernel_batch &batch);

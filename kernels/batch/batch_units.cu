@@ -1,7 +1,7 @@
 /* A batch of tables of one column in one launch, whose rows lie side by side: a warp has 32 runs of 16 rows, which
- * follow each other in memory, a run a lane: short tables, or a unit of a longer one, of which it takes one after the
- * other. They come and go by whole vectors, by way of the warp's own shared memory, where values lie as in the table
- * and results as they are written. So small values take few accesses, and no warp waits for another one.
+ * follow each other in memory, a run a lane: short tables (several of 2, 4 or 8 rows in a run), or a unit of a longer
+ * one, of which it takes one after the other. They come and go by whole vectors, by way of the warp's shared memory,
+ * where values lie as in the table, results as written. Small values take few accesses, and no warp waits for others.
  * docs/lab/2026-11-30.md#several-tables-of-small-values */
 #include "batch/batch_kinds.h"
 #include "batch/units_above.cuh"

@@ -39,7 +39,7 @@ template <class INPUT, unsigned COUNT> DEVICE read_vector<INPUT, COUNT> load_who
     return load_vector(reinterpret_cast<const read_vector<INPUT, COUNT> *>(from));
 }
 
-/* The first `count` values of a vector, and what it was for the others. */
+/* The first `count` values of a vector. The others stay as they were, but become zeros where values lie in words. */
 template <class INPUT, unsigned COUNT>
 DEVICE void load_some(const INPUT *from, unsigned count, read_vector<INPUT, COUNT> &read) {
     constexpr bool IN_WORDS = sizeof(INPUT) < sizeof(uint32_t);

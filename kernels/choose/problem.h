@@ -21,7 +21,7 @@ struct kernel_problem {
     bool widened;                    /* a sum has more bytes than a value */
     bool from_integers;              /* integers become floats */
     bool side_by_side;               /* rows lie without gaps, in both tables */
-    bool gapless;                    /* the same, whether from the first row to the last one or from the last one on */
+    bool gapless;                    /* rows lie without gaps in both tables, from the first or the last one on */
     bool vectors, sectors, lines;    /* a row of sums is a whole number of these parts of memory */
     bool sector_rows;                /* each row of sums begins on a sector if the first one does */
     unsigned in_start, out_start;    /* the largest power of two, up to 16, that divides the address of the data; of the

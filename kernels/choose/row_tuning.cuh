@@ -1,13 +1,13 @@
 /* Tuning as data: the tiles of rows whose lanes have single columns (persistent/row_tile.cuh), for each kind of values
- * and sums, in the order in which they are asked for. Measured on an H100 and an H200: docs/tuning.md#columns-in-lanes,
- * and of pieces docs/tuning.md#pieces. */
+ * and sums, in the order in which they are asked for. Measured on an H100 and an H200, or since 2026-11-30 on an H200
+ * alone: docs/tuning.md#columns-in-lanes, docs/tuning.md#pieces, docs/lab/2026-11-30.md#ragged-rows-again */
 #ifndef CHOOSE_ROW_TUNING_CUH
 #define CHOOSE_ROW_TUNING_CUH
 
 #include "persistent/row_tile.cuh"
 
 /* Whole rows. COLUMNS: of a lane, the fewest that cover a row. TURN: columns of a block of stage 2. ROWS: of a strip,
- * the most that BLOCKS blocks of a multiprocessor have room for. LANES: of a strip. */
+ * no more than BLOCKS blocks of a multiprocessor have room for. LANES: of a strip. */
 template <unsigned COLUMNS, unsigned TURN, unsigned ROWS, unsigned BLOCKS = ROW_BLOCKS, unsigned LANES = WARP_LANES>
 struct whole {
     static constexpr unsigned PANEL = 0; /* as wide as the table */

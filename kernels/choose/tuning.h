@@ -100,9 +100,9 @@ static inline bool are_byte_rows(const struct kernel_problem *problem) {
     return problem->columns >= HALF_BYTE_ROW;
 }
 
-/* Whether a row is whole vectors of sums, but so many of them that a third of a buffered tile's lanes or more would be
- * idle; and 36 columns of 8 bytes, of which a lane has single ones better than vectors.
- * docs/lab/2026-11-30.md#ragged-rows-again */
+/* Whether a row is 5 or 9 whole vectors of sums, or 10 of 4-byte sums, so that more than a third of a buffered tile's
+ * lanes would be idle; or FEWEST_VECTORS of 8-byte sums, which are 36 columns: a lane has single ones better.
+ * 10 vectors of 8-byte sums stay buffered. docs/lab/2026-11-30.md#ragged-rows-again */
 static inline bool leaves_lanes_idle(const struct kernel_problem *problem) {
     const size_t vectors = problem->row_bytes / MEMORY_VECTOR_BYTES;
     return problem->vectors &&

@@ -132,8 +132,8 @@ template <class SUM> KERNEL LAUNCH_BOUNDS(OPEN_THREADS, 1) top_kernel(continued_
     });
 }
 
-/* The prefixes of a level below the highest, given the prefixes of the level above it. Levels are a 512th of the rows,
- * so that narrow tables need no kernels of their own. */
+/* The prefixes of a level below the highest, given the prefixes of the level above it. A warp has a column, also of
+ * narrow tables: sweep_block of stages/stage2_sweep.cu says why. */
 template <class SUM> KERNEL LAUNCH_BOUNDS(COLUMN_THREADS, 1)
     prefixes_kernel(continued_pass<SUM> pass, unsigned level, unsigned panels) {
     typedef columns_memory<SUM> memory_type;

@@ -1,4 +1,4 @@
-/* The check for overflow of a persistent pass: a warp has a chunk and WARP_LANES columns of it. */
+/* A warp checks a chunk, and WARP_LANES columns of it. */
 #include "overflow/after_pass.cuh"
 
 constexpr unsigned CHECK_THREADS = 256;

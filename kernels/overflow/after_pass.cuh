@@ -16,7 +16,7 @@ template <class SUM> struct checked_prefixes {
 };
 
 /* Queues the check after the pass. Devices that copy in bulk have launches that overlap, too: the check's launch then
- * costs a microsecond or two less (docs/tuning.md#overflow-check). */
+ * costs a microsecond or two less. */
 int check_after_pass(const tile_pass &pass, const checked_prefixes<uint32_t> &from, unsigned value_bytes, void *stream);
 int check_after_pass(const tile_pass &pass, const checked_prefixes<uint64_t> &from, unsigned value_bytes, void *stream);
 

@@ -36,7 +36,7 @@ template <class SHAPE, results RESULTS, bool CHECKED> struct buffered_policy {
     static constexpr bool CHAINS = true, MAY_CHECK = CHECKED;
 
     /* Where the device can: whenever values are as wide as sums, as such rows can all be copied, and no register is
-     * taken by a choice (f64 of 7 columns spills 28 bytes more for it); otherwise if the pass says so. */
+     * taken by a choice; otherwise if the pass says so. */
     static constexpr bool SKIPS_NAN = std::is_same<Input, Sum>::value && !SHAPE::ADDS_ONCE && !are_tables<SHAPE>::value;
     static constexpr bool ABOVE = RESULTS != results::INCLUSIVE, MAY_PUT_ASIDE = ABOVE && has_few_registers<SHAPE>();
     static constexpr bool MAY_BULK_LOAD =

@@ -8,7 +8,7 @@
 constexpr unsigned MAP_WARPS = 8;
 static_assert(MAP_WARPS == TILE_COUNTERS, "each warp of a block has a counter of tiles");
 
-/* The shared memory of a warp. Cells: of a run row after row, and then a row's gap, so that lanes read from different
+/* The shared memory of a warp. Cells lie row after row, with gaps (place_of()), so that lanes read from different
  * banks; results take the place of terms. And for each level and column the block of 2^level runs that the next round
  * may need, twice, so that a round that is done again finds what it has found before. */
 template <class OPS, unsigned RUN_BITS> struct map_memory {
@@ -60,8 +60,8 @@ template <class OPS, unsigned RUN_BITS> struct map_cells_of_warp : map_column<OP
     /* The lane of the round's last run in the lane's column. */
     DEVICE unsigned last_lane() const { return WARP_LANES - across + (lane & (across - 1)); }
 
-    /* Where in shared memory the column's cell of a row of the round is. Rows follow each other, and after 2^gap_shift
-     * of them there is a gap, so that lanes read from different banks: of WARP_LANES / RUN cells for WARP_LANES. */
+    /* Where in shared memory the column's cell of a row of the round is. Rows follow each other, with a gap after
+     * 2^gap_shift of them, so that lanes read from different banks; WARP_LANES cells have WARP_LANES / RUN of gaps. */
     DEVICE unsigned place_of(unsigned row) const {
         return row * across + (lane & (across - 1)) + (row >> pass.gap_shift) * pass.gap;
     }

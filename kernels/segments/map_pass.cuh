@@ -4,7 +4,7 @@
  * The table of totals has a row for each unit of a segment that another unit of it follows: a **passed** unit. The row
  * has the map of the longest aligned block of units that ends with it, of 2^k units where 2^k is the greatest power of
  * two that divides the unit's number, counted from 1. So the prefix of a unit is made of one row for each binary digit
- * of its number (Fenwick, A new data structure for cumulative frequency tables, 1994). */
+ * of its number: a Fenwick tree, whose **blocks** operators/runs.cuh calls runs. A run of segments is 16 rows or 8. */
 #ifndef SEGMENTS_MAP_PASS_CUH
 #define SEGMENTS_MAP_PASS_CUH
 
@@ -14,8 +14,8 @@
 
 constexpr unsigned MAP_ACROSS_BYTES = 64, MAP_WINDOW = 4096, MAP_WALKED = 16; /* units of a segment of one column */
 constexpr size_t MAP_TILES = 2;                                               /* for each warp */
-
-/* A lane has the rows of a run in registers: 16 of f32, unless segments are short, and otherwise 8. */
+/* A lane has the rows of a run in registers: 16 of f32, unless segments are short, and otherwise 8. What was measured
+ * of this and of the numbers above: docs/lab/2026-11-30.md#recurrences-of-segments-on-a-gpu */
 constexpr unsigned LONG_MAP_RUN_BITS = 4, SHORT_MAP_RUN_BITS = 3, LEAST_MAP_ROWS = 16; /* of segments on average */
 
 /* Windows of rows. There is one for segments of no rows, too. */
@@ -30,7 +30,7 @@ struct map_cells {
     ptrdiff_t step_bytes;              /* from a cell that a lane reads to the next one */
     any_type any;
     bool is_direct; /* values as they are kept, and a step has 32 bits */
-    bool is_small;  /* f16 or bf16, likewise */
+    bool is_small;  /* f16 or bf16, and a step has 32 bits */
     bool shifted, skips_nan;
 };
 

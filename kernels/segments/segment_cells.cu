@@ -3,8 +3,8 @@
 #include "segments/segment_cells.cuh"
 #include "segments/segment_launch.cuh"
 
-/* Bytes of a row of cells in shared memory, and of one that is read from memory, at most: 33 columns of f32 as one
- * panel have .64 of memcpy's speed in segments of 100 rows, and as two panels .40. */
+/* Bytes of a row of cells in shared memory, and of one that is read from memory, at most. 33 columns of f32 have .64
+ * of memcpy as one panel, and .40 as two: docs/lab/2026-11-30.md#segments-of-rows-that-are-no-vectors-on-a-gpu */
 constexpr unsigned CELLS_ROW_BYTES = 48, DIRECT_ROW_BYTES = 160, CELLS_WINDOW = 4096, MULTIPROCESSOR_BYTES = 1024;
 
 /* Whether values lie as they are kept. */

@@ -1,7 +1,7 @@
 /* A tile of cells: of rows that are no vectors, and of values of any type, anywhere. Its rows lie in shared memory one
  * after the other, whatever their columns are, with a gap of a vector after each RUN_OF_PIECE rows, so that the threads
  * of a warp, which have neighbouring columns and runs, read from different banks. Where they lie so in memory, they
- * come and go by vectors. Of wide rows nothing is in shared memory: a warp reads neighbouring columns of a run there.
+ * come and go by vectors. Of wide rows nothing is in shared memory: a warp reads columns side by side from memory.
  *
  * A thread takes a run of a piece in a column, and whichever runs and columns a warp has, all its lanes have some. Runs
  * are read twice: for their totals, where other runs follow in the piece; and for their results, which replace them. So
@@ -21,7 +21,7 @@ static inline uint32_t inverse_of(unsigned across) {
 template <class OPS> struct segment_cells : segment_window {
     typedef typename OPS::Value Value;
     typedef Value run_values[RUN_OF_PIECE];
-    static constexpr bool FETCHES_FIRST = true; /* by the last warp, which has no more runs than others */
+    static constexpr bool FETCHES_FIRST = true;
     static constexpr unsigned COUNT = VECTOR_BYTES / sizeof(Value), BLOCKS = sizeof(Value) == sizeof(uint32_t) ? 4 : 3;
     typedef vector_of<Value, COUNT> vector;
 

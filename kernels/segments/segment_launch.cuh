@@ -13,7 +13,8 @@ constexpr unsigned SPLIT_WINDOW = 8192;  /* the most rows of a window whose pass
 constexpr size_t ENOUGH_TILES = 2;       /* for each multiprocessor */
 
 /* Blocks take tiles in the order of rows, so that the units that a tile waits for are in its own or in tiles that
- * others have. In place is safe: no other block reads the rows of a tile. */
+ * others have. In place is safe: no other block reads the rows of a tile. The next tile is fetched when all warps have
+ * made their results, or, where FETCHES_FIRST, before: by the last warp, which has no more runs than others. */
 template <class TILE> KERNEL LAUNCH_BOUNDS(SEGMENT_THREADS, TILE::BLOCKS) segment_results_kernel(segment_pass pass) {
     SHARED_DYNAMIC(unsigned char, memory);
     if (!pass.where.is_right() || pass.where.count() == 0)

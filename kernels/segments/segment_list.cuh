@@ -3,10 +3,10 @@
  * A **piece** is a unit of a segment: UNIT_ROWS rows, or the last rows of the segment. A **run** is RUN_OF_PIECE rows
  * of a piece, counted from its first one; the last run may have fewer. A piece is **passed** if another one of its
  * segment follows it: its total is a part of the prefixes of other pieces. Passed pieces are whole units, and begin
- * UNIT_ROWS rows apart at least, so that a window has no more of them than of units. They come before all other
- * pieces, and so a block, which has a thread for each run of a window of whole units, publishes all of their totals
- * before it waits for anything. Where tiles are split, there are tiles of passed pieces alone, which come first, and
- * of longer windows tiles of all others, which nothing waits for. */
+ * UNIT_ROWS rows apart at least, so that a window has no more of them than of units. They come before all others. As
+ * vectors have a thread and cells a place for each of their runs, all of their totals are in shared memory at once, and
+ * a block publishes them before it waits for anything (exchange() of segment_window.cuh). Where tiles are split, tiles
+ * of passed pieces alone come first; the others have longer windows, and nothing waits for them. */
 #ifndef SEGMENTS_SEGMENT_LIST_CUH
 #define SEGMENTS_SEGMENT_LIST_CUH
 
@@ -45,8 +45,8 @@ struct segment_run {
 constexpr unsigned LIST_ROWS = 14, LIST_NUMBER = LIST_ROWS + RUN_OF_PIECE_BITS,
                    LIST_IS_LATER = LIST_NUMBER + PIECE_RUN_BITS, LIST_IS_LAST = LIST_IS_LATER + 1;
 constexpr unsigned NO_UNIT = ~0u, HAS_UNITS = PIECE_RUNS;
-/* Runs of at most these rows may be listed apart, from the end of the list on, so that no warp has them beside
- * others. */
+/* Runs of at most these rows are listed apart if lists_shorts, from the end on: at most one warp has both kinds.
+ * docs/lab/2026-11-30.md#segments-of-rows-that-are-no-vectors-on-a-gpu */
 constexpr unsigned SHORT_RUN = RUN_OF_PIECE / 4;
 
 struct segment_list {

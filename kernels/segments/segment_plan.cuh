@@ -28,7 +28,7 @@ template <class OFFSET> DEVICE uint64_t last_segment_before(uint64_t row, uint64
     return low;
 }
 
-/* One word of memory counts a tile in about 2 ns: so warps of a column have words of their own, a line apart. */
+/* One word of memory counts a tile in about 2 ns: so warps of a column or of maps have their own, a line apart. */
 constexpr unsigned TILE_COUNTERS = 8, COUNTER_WORDS = 32;
 
 /* In device memory, and set anew by each call. */
@@ -134,7 +134,7 @@ template <class VALUE, segment_form FORM> HOST_DEVICE constexpr unsigned segment
     return FORM == segment_form::ONE_COLUMN ? 1 : VECTOR_BYTES / sizeof(VALUE);
 }
 
-/* The launch of tiles. */
+/* The launch of tiles. Cells (segment_cells.cuh): dense ones lie without gaps, direct ones never in shared memory. */
 struct segment_pass {
     segment_where where;
     operator_pass cells;    /* of which kernels use how the table and the results lie; log_across: of lanes */
@@ -142,8 +142,8 @@ struct segment_pass {
     size_t unit_rows;       /* of this table */
     size_t level_rows[BLOCK_LEVELS]; /* of the tables of all levels below each */
     unsigned panels, across, window; /* across: columns of a panel; window: rows where the pieces of a tile begin */
-    uint32_t by_across;              /* segment_cells.cuh */
-    unsigned ahead;
+    uint32_t by_across;              /* inverse_of(across), of cells */
+    unsigned ahead;                  /* of dense cells: values of the first vector that are before the table */
     bool in_is_dense, out_is_dense, is_direct, lists_shorts;
     unsigned split_window; /* of tiles of passed pieces; 0: there are none */
     bool wants_segments;   /* the numbers of segments, for their rows of carries or their places in out */
@@ -172,7 +172,7 @@ struct segment_plan {
     size_t level_rows[BLOCK_LEVELS];
     void *totals;
     size_t total_bytes; /* which are cleared */
-    void *prefixes;     /* of units whose elements are maps */
+    void *prefixes;     /* last results of units, if elements are maps (map_pass.cuh) */
     size_t most_segments;
     size_t bytes;
     size_t shared_bytes, enough_tiles; /* the most that a block may have; tiles that keep the device busy */

@@ -10,7 +10,7 @@
 template <class OPS, segment_form FORM> struct segment_tile : segment_window {
     typedef typename OPS::Value Value;
     static constexpr unsigned COLUMNS = segment_columns<Value, FORM>(), BLOCKS = 2; /* of a multiprocessor */
-    static constexpr bool FETCHES_FIRST = false;                                    /* before all warps are done */
+    static constexpr bool FETCHES_FIRST = false;
     static constexpr bool IS_STAGED = is_staged(FORM), IS_SMALL = FORM == segment_form::SMALL_VECTORS;
     typedef vector_of<Value, COLUMNS> vector;
     typedef Value run_values[COLUMNS][RUN_OF_PIECE];

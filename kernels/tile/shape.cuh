@@ -167,7 +167,7 @@ struct tile_pass {
         overlap;     /* columns that a panel also has of the one before it, where PACKED (persistent/packed_tile.cuh) */
     bool bulk_loads; /* tiles are loaded by bulk copies, where they can be (persistent/bulk_tile.cuh)  */
     bool out_by_bytes; /* results are not aligned to their type, where the values are of ANY */
-    /* What tables need that are panels, and what rows need (lay_rows() of persistent/row_tile.cuh), has one place:
+    /* Numbers of tables that are panels, and numbers of rows (lay_rows() of persistent/row_tile.cuh), share places:
      * buffered tiles get other machine code where a pass is longer, and f64 of 20 columns was .04 slower. */
     union {
         ptrdiff_t in_table; /* from one table to the next, where panels are those of tables */

@@ -85,7 +85,7 @@ DEVICE void take_ahead(const ring_state<typename SHAPE::Sum> &state, unsigned ah
 
 /* One look at all that is missing. How many of the warp's chunks are there, from the first one on. All looks are under
  * way before any of them is examined: one after the other they take twice the time, and stage 2 is what short chunks
- * wait for. Rows of bytes spill where a barrier sees to that. */
+ * wait for. A barrier of the warp keeps them together; rows of bytes, which would spill with it, have none. */
 template <class SHAPE> DEVICE unsigned look_for_totals(unsigned ring, turn_lane<SHAPE> &mine) {
     constexpr unsigned CHUNKS = SHAPE::TURN_CHUNKS, SHARES = SHAPE::SHARES;
     uint32_t status[CHUNKS][SHARES] = {}, wanted[CHUNKS];
