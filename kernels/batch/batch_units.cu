@@ -78,7 +78,7 @@ template <class INPUT, class SUM> struct warp_runs {
         each_sum<SUM, INPUT, COUNT>(pass.reading, read,
                                     [&](unsigned k, unsigned j, SUM sum) { rows[k * COUNT + j] = sum; });
     }
-    /* Writes the results, those of run number `own` from this lane. */
+    /* Writes the results, those of run number `own` from this lane, if that is there. */
     template <value_kind KIND>
     DEVICE void write(const units_pass &pass, unsigned own, const lane_rows<SUM> &results) const {
         constexpr bool IS_PLAIN = KIND == value_kind::PLAIN;
@@ -94,6 +94,8 @@ template <class INPUT, class SUM> struct warp_runs {
             for (unsigned j = 0; j < EACH; j++)
                 part.at[j] = results[k * EACH + j];
             unit_vector &place = there[unit_place<OUT>(own * OUT + k)];
+            if (own >= runs)
+                continue;
             if constexpr (IS_PLAIN)
                 place = reinterpret_cast<const unit_vector &>(part);
             else
