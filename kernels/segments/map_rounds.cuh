@@ -42,10 +42,8 @@ template <class OPS, unsigned RUN_BITS> struct map_rounds : map_cells_of_warp<OP
     static constexpr unsigned LEVELS = map_memory<OPS, RUN_BITS>::LEVELS, LAST_RUN = (1u << LEVELS) - 1;
     const bool makes_totals; /* of passed units of long segments alone */
     uint64_t first_segment;  /* of lane 0's rows */
-    /* Of the round before: for each level which of its two blocks it is; what its last piece began with, and its last
-     * result. */
-    unsigned kept;
-    Value prefix_before, last_before;
+    unsigned kept; /* a bit for each level, which says in which of its two places the block of the round before lies */
+    Value prefix_before, last_before; /* what the last piece of the round before began with, and its last result */
     bool is_careful; /* the round goes on with a piece that the rule for all values has been taken for */
 
     DEVICE map_rounds(const map_pass &pass_, map_memory<OPS, RUN_BITS> *memories, bool makes_totals_)
